@@ -15,7 +15,7 @@ from common import Client, Dowse, Timer, emit, free_port, main, own_peak_mb, pac
 
 SUBJECT = "tables"
 N_QUESTIONS = 30
-FACETS = ["ORIGIN", "DEST", "FL_DATE", "DISTANCE", "ARR_DELAY"]
+FACETS = ["origin", "destination", "date", "distance", "delay"]
 
 
 def origins(n):
@@ -46,11 +46,11 @@ def dowse(data):
         until(lambda: server.client.send("GET", "/readyz") and server.client.tool("describe_schema", {}), 300)
     with server:
         def page(n):
-            return server.client.tool("query_table", {"filters": {"ORIGIN": {"eq": origins(n)}}, "pageSize": 10, "facets": FACETS})
+            return server.client.tool("query_table", {"filters": {"origin": {"eq": origins(n)}}, "pageSize": 10, "facets": FACETS})
 
         def average(n):
-            arguments = {"group_by": ["ORIGIN"], "measures": [{"op": "count"}, {"op": "avg", "field": "ARR_DELAY"}],
-                         "filters": {"DISTANCE": {"min": 100 * (n % 10)}}, "limit": 500}
+            arguments = {"group_by": ["origin"], "measures": [{"op": "count"}, {"op": "avg", "field": "delay"}],
+                         "filters": {"distance": {"min": 100 * (n % 10)}}, "limit": 500}
             return server.client.tool("aggregate_table", arguments)
 
         run("Dowse", Dowse.version(), "over MCP", timer.seconds, page, average, lambda: peak_mb(server.process.pid))
@@ -67,13 +67,13 @@ def duckdb(data):
 
     def page(n):
         where = [origins(n)]
-        database.execute("SELECT count(*) FROM flights WHERE ORIGIN = ?", where).fetchall()
+        database.execute("SELECT count(*) FROM flights WHERE origin = ?", where).fetchall()
         for facet in FACETS:
-            database.execute(f"SELECT {facet}, count(*) FROM flights WHERE ORIGIN = ? GROUP BY 1 ORDER BY 2 DESC LIMIT 100", where).fetchall()
-        return database.execute("SELECT * FROM flights WHERE ORIGIN = ? LIMIT 10", where).fetchall()
+            database.execute(f"SELECT {facet}, count(*) FROM flights WHERE origin = ? GROUP BY 1 ORDER BY 2 DESC LIMIT 100", where).fetchall()
+        return database.execute("SELECT * FROM flights WHERE origin = ? LIMIT 10", where).fetchall()
 
     def average(n):
-        return database.execute("SELECT ORIGIN, count(*), avg(ARR_DELAY) FROM flights WHERE DISTANCE >= ? GROUP BY 1", [100 * (n % 10)]).fetchall()
+        return database.execute("SELECT origin, count(*), avg(delay) FROM flights WHERE distance >= ? GROUP BY 1", [100 * (n % 10)]).fetchall()
 
     run("DuckDB", package_version("duckdb"), "in process", timer.seconds, page, average, own_peak_mb)
 
@@ -86,13 +86,13 @@ def polars(data):
         flights = polars.read_parquet(path)
 
     def page(n):
-        lazy = flights.lazy().filter(polars.col("ORIGIN") == origins(n))
+        lazy = flights.lazy().filter(polars.col("origin") == origins(n))
         facets = [lazy.group_by(facet).len().sort("len", descending=True).head(100) for facet in FACETS]
         return polars.collect_all([lazy.select(polars.len()), *facets, lazy.head(10)])
 
     def average(n):
-        lazy = flights.lazy().filter(polars.col("DISTANCE") >= 100 * (n % 10))
-        return lazy.group_by("ORIGIN").agg(polars.len(), polars.col("ARR_DELAY").mean()).collect()
+        lazy = flights.lazy().filter(polars.col("distance") >= 100 * (n % 10))
+        return lazy.group_by("origin").agg(polars.len(), polars.col("delay").mean()).collect()
 
     run("polars", package_version("polars"), "in process", timer.seconds, page, average, own_peak_mb)
 
@@ -111,7 +111,7 @@ def datasette(data):
             rows = source.execute(f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet('{path}')")
             while part := rows.fetchmany(100_000):
                 database.executemany(f"INSERT INTO flights VALUES ({', '.join('?' * len(columns))})", part)
-            database.execute("CREATE INDEX flights_origin ON flights (ORIGIN)")
+            database.execute("CREATE INDEX flights_origin ON flights (origin)")
             database.commit()
             database.close()
         port = free_port()
@@ -124,10 +124,10 @@ def datasette(data):
             facets = "".join(f"&_facet={facet}" for facet in FACETS)
 
             def page(n):
-                return client.send("GET", f"/flights/flights.json?ORIGIN={origins(n)}&_size=10{facets}")
+                return client.send("GET", f"/flights/flights.json?origin={origins(n)}&_size=10{facets}")
 
             def average(n):
-                sql = f"select+ORIGIN,count(*),avg(ARR_DELAY)+from+flights+where+cast(DISTANCE+as+int)>={100 * (n % 10)}+group+by+1"
+                sql = f"select+origin,count(*),avg(delay)+from+flights+where+cast(distance+as+int)>={100 * (n % 10)}+group+by+1"
                 return client.send("GET", f"/flights.json?sql={sql}")
 
             run("datasette", package_version("datasette"), "over HTTP", timer.seconds, page, average, lambda: peak_mb(process.pid))

@@ -111,7 +111,9 @@ def meilisearch(data):
     judged = Judged(data / "ir/scifact")
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
-        command = [os.environ["PEER_MEILISEARCH"], "--http-addr", f"127.0.0.1:{port}", "--no-analytics",
+        program = Path(os.environ["PEER_MEILISEARCH"])
+        program.chmod(0o755)  # npm unpacks the program without the right to run it
+        command = [str(program), "--http-addr", f"127.0.0.1:{port}", "--no-analytics",
                    "--db-path", f"{folder}/db", "--env", "development"]
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:

@@ -41,7 +41,7 @@ pub(crate) fn deny() -> anyhow::Result<()> {
     let is_away = advisories.stderr.contains("failed to fetch advisory database")
         || advisories.stderr.contains("unable to load advisory database");
     if is_away {
-        eprintln!("the list of advisories cannot be had here: they are not checked");
+        eprintln!("the list of advisories could not be downloaded: they are not checked");
         return Ok(());
     }
     eprintln!("{}", advisories.stderr.trim_end());

@@ -4,7 +4,7 @@ use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline, Warning};
 use serde_json::json;
 
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, StageTook, Stretch};
+use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch};
 
 /// The longest text that is given of a node, in characters.
 const MAX_TEXT_CHARS: usize = 50_000;
@@ -30,9 +30,15 @@ impl Source for Contexts {
         "contexts"
     }
 
-    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn {
+    fn search(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
         match self.0.search_all(caller, query, limit, deadline) {
-            Ok(found) => FoundIn {
+            Ok(found) => SourceHits {
                 hits: found
                     .results
                     .into_iter()
@@ -52,11 +58,11 @@ impl Source for Contexts {
                     .collect(),
                 warnings: found.warnings,
                 timings: StageTook::all(found.timings),
-                others_by: None,
+                ..SourceHits::default()
             },
-            Err(error) => FoundIn {
+            Err(error) => SourceHits {
                 warnings: vec![Warning::new("contexts_failed", format!("contexts: {error}"))],
-                ..FoundIn::default()
+                ..SourceHits::default()
             },
         }
     }

@@ -1,12 +1,14 @@
 //! Names and codes as a source.
 
-use filters::{SearchRequest, Service};
+use filters::{MAX_WALKED, SearchRequest, SearchResult, Service};
 use model::{Around, Caller, Deadline};
+use retrieve::Given;
 use serde_json::json;
 
-use crate::{Fetched, Folding, FoundIn, Hit, Part, Result, Source};
+use crate::source::in_order;
+use crate::{Fetched, Folding, Hit, Part, Result, Source, SourceHits};
 
-/// What each dimension is asked for.
+/// What each dimension gives among the best; a walk gives the others behind them.
 const ASKED_OF_EACH: usize = 5;
 
 /// Splits the parts of a key.
@@ -43,25 +45,19 @@ impl Dimensions {
         })
     }
 
-    /// Gives the best entries of a category, and whether there are others.
-    fn look_up(
-        &self,
-        caller: &Caller,
-        category: &str,
-        query: &str,
-    ) -> (Vec<filters::SearchResult>, bool) {
-        let mut request = SearchRequest::new(category, query);
-        request.limit = Some(ASKED_OF_EACH);
-        request.explain = Some(true);
-        match self.0.search(caller, &request) {
-            Ok(response) => {
-                let n_given = response.results.len();
-                let has_others = response.total_matches.is_some_and(|total| total > n_given);
-                (response.results, has_others)
-            }
+    /// Gives the best entries of each category, so many of each, and whether there are others.
+    fn look_up(&self, caller: &Caller, query: &str, n_of_each: usize) -> (Vec<Hit>, bool) {
+        let (mut hits, mut has_others) = (Vec::new(), false);
+        for category in self.0.categories(caller).iter() {
+            let mut request = SearchRequest::new(category, query);
+            request.explain = Some(true);
             // A query that is too long for a name is no name.
-            Err(_) => (Vec::new(), false),
+            let Ok(found) = self.0.search_to(caller, &request, n_of_each) else { continue };
+            let n_given = found.results.len();
+            has_others |= found.total_matches.is_some_and(|total| total > n_given);
+            hits.extend(found.results.into_iter().map(hit_of));
         }
+        (hits, has_others)
     }
 }
 
@@ -70,33 +66,32 @@ impl Source for Dimensions {
         "filters"
     }
 
-    fn search(&self, caller: &Caller, query: &str, limit: usize, _deadline: &Deadline) -> FoundIn {
-        let mut others_by = None;
-        let mut results = Vec::new();
-        for category in self.0.categories(caller).iter() {
-            let (found, has_others) = self.look_up(caller, category, query);
-            results.extend(found);
-            others_by = others_by.or(has_others.then_some("search_filters"));
-        }
-        let mut hits: Vec<Hit> = results
-            .into_iter()
-            .map(|result| Hit {
-                thing: format!("{}{BETWEEN}{}", result.category, result.filter_value),
-                position: 0,
-                snippet: match &result.context {
-                    Some(context) => format!("{} ({context})", result.name),
-                    None => result.name.clone(),
-                },
-                title: result.name,
-                around: Around::default(),
-                pointer: Some(format!("{}={}", result.filter_key, result.filter_value)),
-                score: result.score,
-                explanation: json!(result.explanation),
-            })
-            .collect();
+    fn search(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        _deadline: &Deadline,
+    ) -> SourceHits {
+        let (mut hits, has_others) = self.look_up(caller, query, ASKED_OF_EACH);
         hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
+        let has_others = has_others || hits.len() > limit;
         hits.truncate(limit);
-        FoundIn { hits, others_by, ..FoundIn::default() }
+        SourceHits { hits, has_others, ..SourceHits::default() }
+    }
+
+    fn search_in_order(
+        &self,
+        caller: &Caller,
+        query: &str,
+        given: &Given,
+        limit: usize,
+        _deadline: &Deadline,
+    ) -> SourceHits {
+        let (hits, has_others) = self.look_up(caller, query, MAX_WALKED);
+        let name = |hit: &Hit| self.walk_name(&hit.thing, hit.position);
+        let others_by = has_others.then_some("search_filters");
+        SourceHits { hits: in_order(hits, name, given, limit), others_by, ..SourceHits::default() }
     }
 
     fn letter(&self) -> char {
@@ -119,5 +114,21 @@ impl Source for Dimensions {
 
     fn folding(&self) -> Folding {
         Folding::Never
+    }
+}
+
+fn hit_of(result: SearchResult) -> Hit {
+    Hit {
+        thing: format!("{}{BETWEEN}{}", result.category, result.filter_value),
+        position: 0,
+        snippet: match &result.context {
+            Some(context) => format!("{} ({context})", result.name),
+            None => result.name.clone(),
+        },
+        title: result.name,
+        around: Around::default(),
+        pointer: Some(format!("{}={}", result.filter_key, result.filter_value)),
+        score: result.score,
+        explanation: json!(result.explanation),
     }
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use files::{FileText, SearchRequest, Service};
 use model::{Caller, Deadline, Score, Warning};
+use retrieve::Given;
 use serde_json::json;
 
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, StageTook, Stretch};
+use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch};
 
 /// Splits a file's path from the pointer in a key.
 const BETWEEN: char = '\u{1f}';
@@ -19,28 +20,30 @@ impl Folders {
     pub fn new(service: Service) -> Self {
         Folders(service)
     }
-}
 
-impl Source for Folders {
-    fn name(&self) -> &'static str {
-        "files"
-    }
-
-    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn {
+    /// Finds files, best first, or behind those that were given.
+    fn find_files(
+        &self,
+        caller: &Caller,
+        query: &str,
+        after: Option<&Given>,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
         if self.0.roots(caller).is_empty() {
-            return FoundIn::default();
+            return SourceHits::default();
         }
         let request = SearchRequest {
             query: query.to_owned(),
             k: limit,
             offset: 0,
-            after: None,
+            after: after.cloned(),
             exts: None,
             years: None,
             roots: None,
         };
         match self.0.search(caller, &request, deadline) {
-            Ok(found) => FoundIn {
+            Ok(found) => SourceHits {
                 hits: found
                     .items
                     .into_iter()
@@ -60,13 +63,45 @@ impl Source for Folders {
                     .chain(found.warnings)
                     .collect(),
                 timings: StageTook::all(found.timings),
-                others_by: None,
+                ..SourceHits::default()
             },
-            Err(error) => FoundIn {
+            Err(error) => SourceHits {
                 warnings: vec![Warning::new("files_failed", format!("files: {error}"))],
-                ..FoundIn::default()
+                ..SourceHits::default()
             },
         }
+    }
+}
+
+impl Source for Folders {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn search(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
+        self.find_files(caller, query, None, limit, deadline)
+    }
+
+    fn search_in_order(
+        &self,
+        caller: &Caller,
+        query: &str,
+        given: &Given,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
+        self.find_files(caller, query, Some(given), limit, deadline)
+    }
+
+    /// The service walks by paths.
+    fn walk_name(&self, thing: &str, _position: u32) -> String {
+        thing.to_owned()
     }
 
     fn letter(&self) -> char {
@@ -118,7 +153,7 @@ fn filters_said(exts: &[String], years: &[String]) -> Option<Warning> {
     }
     let said: Vec<&str> = exts.iter().chain(years).map(String::as_str).collect();
     let message = format!(
-        "files: only {} were searched, as the query says; `searchFiles` takes `exts` and `years`",
+        "files: filtered by {}, as the query says; `searchFiles` takes `exts` and `years`",
         said.join(", ")
     );
     Some(Warning::new("filters_from_words", message))

@@ -1,10 +1,11 @@
 //! Knowledge bases as a source.
 
-use knowledge::{ChunkHit, DocumentText, Service};
+use knowledge::{ChunkHit, DocumentText, SearchResults, Service};
 use model::{Around, Caller, Deadline, Warning};
+use retrieve::Given;
 use serde_json::json;
 
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, StageTook};
+use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook};
 
 /// The longest text that is read of a document, in characters: as long as an upload may be.
 const MAX_TEXT_CHARS: usize = 50_000_000;
@@ -30,27 +31,29 @@ impl Source for KnowledgeBases {
         "knowledge"
     }
 
-    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn {
-        match self.0.search_everywhere(caller, query, limit, deadline) {
-            Ok(found) => FoundIn {
-                hits: found.results.into_iter().map(hit_of).collect(),
-                warnings: found
-                    .warnings
-                    .into_iter()
-                    .filter(|warning| warning.code != NO_RESULTS)
-                    .collect(),
-                timings: found
-                    .timings
-                    .into_iter()
-                    .map(|took| StageTook { stage: took.stage, ms: took.ms, skipped: took.skipped })
-                    .collect(),
-                others_by: None,
-            },
-            Err(error) => FoundIn {
-                warnings: vec![Warning::new("knowledge_failed", format!("knowledge: {error}"))],
-                ..FoundIn::default()
-            },
-        }
+    fn search(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
+        hits_of(self.0.search_everywhere(caller, query, limit, deadline))
+    }
+
+    fn search_in_order(
+        &self,
+        caller: &Caller,
+        query: &str,
+        given: &Given,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
+        let order = |document: &str| {
+            let name = self.walk_name(document, 0);
+            (!given.holds(&name)).then(|| Given::place_of(&name))
+        };
+        hits_of(self.0.search_everywhere_in_order(caller, query, &order, limit, deadline))
     }
 
     fn letter(&self) -> char {
@@ -110,11 +113,34 @@ impl Source for KnowledgeBases {
             )),
             Err(
                 knowledge::Error::BaseNotFound { .. }
-                | knowledge::Error::NotFound { .. }
+                | knowledge::Error::Object(ingest::ObjectError::NotFound { .. })
                 | knowledge::Error::Denied,
             ) => Ok(None),
             Err(error) => Err(Error::Failed { source_name: "knowledge", cause: Box::new(error) }),
         }
+    }
+}
+
+fn hits_of(found: knowledge::Result<SearchResults>) -> SourceHits {
+    match found {
+        Ok(found) => SourceHits {
+            hits: found.results.into_iter().map(hit_of).collect(),
+            warnings: found
+                .warnings
+                .into_iter()
+                .filter(|warning| warning.code != NO_RESULTS)
+                .collect(),
+            timings: found
+                .timings
+                .into_iter()
+                .map(|took| StageTook { stage: took.stage, ms: took.ms, skipped: took.skipped })
+                .collect(),
+            ..SourceHits::default()
+        },
+        Err(error) => SourceHits {
+            warnings: vec![Warning::new("knowledge_failed", format!("knowledge: {error}"))],
+            ..SourceHits::default()
+        },
     }
 }
 

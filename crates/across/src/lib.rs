@@ -30,6 +30,6 @@ pub use folders::Folders;
 pub use id::is_same_thing;
 pub use knowledge::KnowledgeBases;
 pub use retrieve::{Given, MAX_NAMED};
-pub use service::{Duplicate, Findings, MAX_RESULTS, MAX_WALKED, Merged, Service};
-pub use source::{Fetched, Folding, FoundIn, Hit, Part, Source, StageTook, Stretch};
+pub use service::{Duplicate, Findings, MAX_RESULTS, Merged, Rest, Service};
+pub use source::{Fetched, Folding, Hit, Part, Source, SourceHits, StageTook, Stretch};
 pub use tables::Tables;

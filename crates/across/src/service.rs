@@ -8,14 +8,10 @@ use retrieve::Given;
 
 use crate::duplicates::Content;
 use crate::id::{Mark, Read};
-use crate::{Error, Fetched, Folding, FoundIn, Hit, Part, Result, Source, StageTook, id};
+use crate::{Error, Fetched, Folding, Hit, Part, Result, Source, SourceHits, StageTook, id};
 
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
-
-/// Results of one question that a walk gives, over all its answers; the families' own tools go
-/// further.
-pub const MAX_WALKED: usize = 200;
 
 /// Things whose marks are remembered; more begin anew.
 const MAX_KNOWN: usize = 50_000;
@@ -24,8 +20,9 @@ const MAX_KNOWN: usize = 50_000;
 /// coming up short.
 const SPARE: usize = 10;
 
-/// What a source is asked for at most: with more that says the same, a walk ends early.
-const MAX_ASKED: usize = 4 * MAX_WALKED;
+/// What a source is asked for at most by rank: with more that says the same, a walk goes on in its
+/// fixed order early.
+const MAX_ASKED: usize = 800;
 
 /// Other places of one result that are named.
 const MAX_DUPLICATES: usize = 5;
@@ -69,10 +66,32 @@ pub struct Findings {
     pub warnings: Vec<Warning>,
     /// What the stages of each family took, in the order of the families.
     pub timings: Vec<(&'static str, StageTook)>,
-    /// Whether there are more results than these.
-    pub has_more: bool,
+    /// What is behind these results.
+    pub rest: Rest,
     /// Tools that give more of one kind than a question over everything does.
     pub others: Vec<&'static str>,
+}
+
+/// What is behind a page of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rest {
+    /// Nothing.
+    #[default]
+    None,
+    /// Others, best first.
+    ByRank,
+    /// Others, in an order that never moves: for a walk that is closed ([`Given::closed`]).
+    InOrder,
+}
+
+/// In which order results of several families are put together.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    BestFirst,
+    /// By [`Given::place_of`], the first so many.
+    Fixed {
+        limit: usize,
+    },
 }
 
 /// A question over everything.
@@ -102,7 +121,11 @@ impl Service {
         self.search_after(caller, query, &Given::default(), limit, deadline)
     }
 
-    /// Finds what is best without what was given, as [`Service::search`] does.
+    /// Finds what is best without what was given, as [`Service::search`] does; for a walk that is
+    /// closed ([`Given::closed`]), what is next in an order that never moves.
+    ///
+    /// By rank, the best of each kind are side by side, and each page judges all before it. Behind
+    /// them the walk goes through everything that every family finds.
     pub fn search_after(
         &self,
         caller: &Caller,
@@ -112,16 +135,25 @@ impl Service {
         deadline: &Deadline,
     ) -> Findings {
         let limit = limit.min(MAX_RESULTS);
+        if given.is_closed() {
+            return self.next_in_order(caller, query, given, limit, deadline);
+        }
         let mut n_asked = given.n_named() + limit + SPARE;
         loop {
-            let answers = self.ask_all(caller, query, n_asked, deadline);
+            let answers = self.ask_all(&|source| source.search(caller, query, n_asked, deadline));
             let is_any_full = answers.iter().any(|answer| answer.hits.len() >= n_asked);
-            let mut findings = self.merge(answers);
+            let has_others = answers.iter().any(|answer| answer.has_others);
+            let mut findings = self.merge(answers, Order::BestFirst);
             findings.results.retain(|merged| !given.holds(&merged.name));
-            findings.has_more = findings.results.len() > limit || is_any_full;
             let is_short = findings.results.len() < limit && is_any_full;
             if !is_short || n_asked >= MAX_ASKED || deadline.is_over() {
-                findings.has_more &= !findings.results.is_empty();
+                let is_more_by_rank =
+                    findings.results.len() > limit || is_any_full && !findings.results.is_empty();
+                findings.rest = match is_more_by_rank {
+                    true => Rest::ByRank,
+                    false if has_others || is_any_full => Rest::InOrder,
+                    false => Rest::None,
+                };
                 findings.results.truncate(limit);
                 return findings;
             }
@@ -130,7 +162,27 @@ impl Service {
         }
     }
 
-    fn merge(&self, mut answers: Vec<FoundIn>) -> Findings {
+    /// Finds what is next in the order that never moves. Every family gives its own next ones, so
+    /// that the first of all of them are the next of all.
+    fn next_in_order(
+        &self,
+        caller: &Caller,
+        query: &str,
+        given: &Given,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Findings {
+        // One more than is wanted tells whether there is more.
+        let answers = self
+            .ask_all(&|source| source.search_in_order(caller, query, given, limit + 1, deadline));
+        let mut findings = self.merge(answers, Order::Fixed { limit });
+        let is_kept = |merged: &Merged| !given.holds(&merged.name);
+        debug_assert!(findings.results.iter().all(is_kept), "a source gave what was given");
+        findings.results.retain(is_kept);
+        findings
+    }
+
+    fn merge(&self, mut answers: Vec<SourceHits>, order: Order) -> Findings {
         drop_needless_repairs(&mut answers);
         let mut merged = Vec::new();
         let mut warnings: Vec<Warning> = Vec::new();
@@ -153,39 +205,41 @@ impl Service {
                 let mark = id::mark(source.name(), &hit.thing);
                 self.remember(mark, &hit.thing);
                 let id = id::encode(source.letter(), &mark, hit.position);
-                let place = if source.has_many_places() { hit.position } else { 0 };
-                let name = id::encode(source.letter(), &mark, place);
+                let name = source.walk_name(&hit.thing, hit.position);
                 let duplicates = Vec::new();
                 Merged { id, source: source.name(), hit, rank, duplicates, name }
             });
             merged.extend(hits.map(|merged| (merged, source.folding())));
         }
-        // The sort is stable, so what is equal in score and rank keeps the order of the sources.
-        merged.sort_by_key(|(merged, _)| (std::cmp::Reverse(merged.hit.score), merged.rank));
-        Findings { results: fold(merged), warnings, timings, has_more: false, others }
+        let mut rest = Rest::None;
+        match order {
+            // The sort is stable: what is equal in score and rank keeps the order of the sources.
+            Order::BestFirst => {
+                merged.sort_by_key(|(merged, _)| (std::cmp::Reverse(merged.hit.score), merged.rank))
+            }
+            Order::Fixed { limit } => {
+                merged.sort_by_cached_key(|(merged, _)| Given::place_of(&merged.name));
+                if merged.len() > limit {
+                    rest = Rest::InOrder;
+                    merged.truncate(limit);
+                }
+            }
+        }
+        Findings { results: fold(merged), warnings, timings, rest, others }
     }
 
     /// Asks all sources side by side; one that ends unexpectedly gives a warning.
-    fn ask_all(
-        &self,
-        caller: &Caller,
-        query: &str,
-        n_asked: usize,
-        deadline: &Deadline,
-    ) -> Vec<FoundIn> {
+    fn ask_all(&self, ask: &(dyn Fn(&dyn Source) -> SourceHits + Sync)) -> Vec<SourceHits> {
         std::thread::scope(|scope| {
-            let asked: Vec<_> = self
-                .sources
-                .iter()
-                .map(|source| scope.spawn(move || source.search(caller, query, n_asked, deadline)))
-                .collect();
+            let asked: Vec<_> =
+                self.sources.iter().map(|source| scope.spawn(move || ask(&**source))).collect();
             let asked = asked.into_iter().zip(self.sources.iter());
             asked
                 .map(|(answer, source)| {
                     answer.join().unwrap_or_else(|_| {
                         let message = format!("`{}` could not be searched", source.name());
                         let warnings = vec![Warning::new("source_failed", message)];
-                        FoundIn { warnings, ..FoundIn::default() }
+                        SourceHits { warnings, ..SourceHits::default() }
                     })
                 })
                 .collect()
@@ -255,12 +309,12 @@ impl Service {
 
 /// Leaves out what a source found under a repaired spelling, and its note, when another source
 /// has the words as they were typed: they were no typing error then.
-fn drop_needless_repairs(answers: &mut [FoundIn]) {
-    let is_repaired = |answer: &FoundIn| {
+fn drop_needless_repairs(answers: &mut [SourceHits]) {
+    let is_repaired = |answer: &SourceHits| {
         answer.warnings.iter().any(|warning| warning.code == retrieve::QUERY_CORRECTED)
     };
     let has_words =
-        |answer: &FoundIn| !is_repaired(answer) && answer.hits.iter().any(|hit| hit.has_words());
+        |answer: &SourceHits| !is_repaired(answer) && answer.hits.iter().any(|hit| hit.has_words());
     if !answers.iter().any(has_words) {
         return;
     }
@@ -299,7 +353,7 @@ mod tests {
 
     use super::*;
 
-    fn answer(title: &str, explanation: Value, is_repaired: bool) -> FoundIn {
+    fn answer(title: &str, explanation: Value, is_repaired: bool) -> SourceHits {
         let hit = Hit {
             thing: title.to_owned(),
             position: 0,
@@ -311,10 +365,10 @@ mod tests {
             explanation,
         };
         let note = Warning::new(retrieve::QUERY_CORRECTED, "searched for something else");
-        FoundIn {
+        SourceHits {
             hits: vec![hit],
             warnings: is_repaired.then_some(note).into_iter().collect(),
-            ..FoundIn::default()
+            ..SourceHits::default()
         }
     }
 
@@ -324,7 +378,7 @@ mod tests {
     fn a_spelling_is_repaired_only_where_no_source_has_the_words() {
         let by_words = json!({ "exact": ["lorem"], "folded": [] });
         let by_vector = json!({ "exact": [], "folded": [] });
-        let left = |first: FoundIn| {
+        let left = |first: SourceHits| {
             let mut answers = vec![first, answer("repaired", by_words.clone(), true)];
             drop_needless_repairs(&mut answers);
             (answers[1].hits.len(), answers[1].warnings.len())
@@ -333,6 +387,6 @@ mod tests {
         assert_eq!(left(answer("a table explains nothing", Value::Null, false)), (0, 0));
         assert_eq!(left(answer("near by vector", by_vector.clone(), false)), (1, 1));
         assert_eq!(left(answer("repaired too", by_words.clone(), true)), (1, 1));
-        assert_eq!(left(FoundIn::default()), (1, 1));
+        assert_eq!(left(SourceHits::default()), (1, 1));
     }
 }

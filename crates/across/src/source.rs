@@ -1,9 +1,10 @@
 //! What a family gives to a question over everything.
 
 use model::{Around, Caller, Deadline, Score, Warning};
+use retrieve::Given;
 use serde_json::Value;
 
-use crate::Result;
+use crate::{Result, id};
 
 /// One thing that a family found.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +41,7 @@ impl Hit {
 
 /// What a family found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct FoundIn {
+pub struct SourceHits {
     /// Hits, best first.
     pub hits: Vec<Hit>,
     /// What was skipped, cut or is missing.
@@ -50,6 +51,9 @@ pub struct FoundIn {
     /// Set by a family that gives no more than so many of one kind, however many are asked for,
     /// where there are more: the tool that gives them all.
     pub others_by: Option<&'static str>,
+    /// Whether these are the best of each kind alone, and [`Source::search_in_order`] gives the
+    /// others as well.
+    pub has_others: bool,
 }
 
 /// What a stage took, or why it did not run.
@@ -137,9 +141,13 @@ pub enum Folding {
     Never,
 }
 
+/// Things of a family that a walk in a fixed order goes through, where the family has no such order
+/// of its own.
+const MAX_IN_ORDER: usize = 1_000;
+
 /// A family, as far as a question over everything needs it.
 ///
-/// Both methods see only what the caller may see; they block, and a source that fails gives a
+/// All methods see only what the caller may see; they block, and a source that fails gives a
 /// warning instead of hits, so that the others still answer.
 pub trait Source: Send + Sync {
     /// Gives the family's name in answers and ids.
@@ -157,7 +165,34 @@ pub trait Source: Send + Sync {
     fn find(&self, caller: &Caller, is_it: &dyn Fn(&str) -> bool) -> Result<Option<String>>;
 
     /// Finds up to `limit` things.
-    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn;
+    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline)
+    -> SourceHits;
+
+    /// Finds up to `limit` things that were not given, in the order of [`Given::place_of`] of
+    /// their names, which never moves.
+    fn search_in_order(
+        &self,
+        caller: &Caller,
+        query: &str,
+        given: &Given,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
+        let mut found = self.search(caller, query, MAX_IN_ORDER, deadline);
+        if found.hits.len() >= MAX_IN_ORDER {
+            let message = format!("{}: only the best {MAX_IN_ORDER} are given", self.name());
+            found.warnings.push(Warning::new("walk_too_long", message));
+        }
+        let name = |hit: &Hit| self.walk_name(&hit.thing, hit.position);
+        found.hits = in_order(found.hits, name, given, limit);
+        found
+    }
+
+    /// Gives what a walk knows a place in a thing by.
+    fn walk_name(&self, thing: &str, position: u32) -> String {
+        let place = if self.has_many_places() { position } else { 0 };
+        id::encode(self.letter(), &id::mark(self.name(), thing), place)
+    }
 
     /// Gives a thing by its key, or nothing when it is gone or the caller may not see it.
     ///
@@ -174,4 +209,17 @@ pub trait Source: Send + Sync {
     fn folding(&self) -> Folding {
         Folding::ByContent
     }
+}
+
+/// Takes the first hits in the order of [`Given::place_of`] of their names that were not given.
+pub(crate) fn in_order(
+    mut hits: Vec<Hit>,
+    name: impl Fn(&Hit) -> String,
+    given: &Given,
+    limit: usize,
+) -> Vec<Hit> {
+    hits.retain(|hit| !given.holds(&name(hit)));
+    hits.sort_by_cached_key(|hit| Given::place_of(&name(hit)));
+    hits.truncate(limit);
+    hits
 }

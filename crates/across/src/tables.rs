@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use model::{Around, Caller, Deadline, Warning};
 use serde_json::json;
-use tables::{FoundValue, MAX_FOUND_VALUES, Rows, Schema, Service, to_markdown};
+use tables::{MAX_FOUND_VALUES, Rows, Schema, Service, ValueMatch, to_markdown};
 
 use crate::words::Words;
-use crate::{Error, Fetched, FoundIn, Hit, Part, Result, Source, Stretch};
+use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, Stretch};
 
 /// Words of a question that are looked for in cells.
 const MAX_SOUGHT_WORDS: usize = 6;
@@ -90,7 +90,7 @@ impl Tables {
             if own.found.is_empty() {
                 continue;
             }
-            let FoundValue { field, value, n_rows } = value;
+            let ValueMatch { field, value, n_rows } = value;
             // The table and the field are to a value what a title is to a passage.
             let fit = words.fit(&worth, &format!("{value}\n{field} {about}"));
             let shown: String = value.chars().take(SHOWN_CHARS).collect();
@@ -118,9 +118,15 @@ impl Source for Tables {
         "tables"
     }
 
-    fn search(&self, caller: &Caller, query: &str, limit: usize, deadline: &Deadline) -> FoundIn {
+    fn search(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> SourceHits {
         let words = Words::of(query);
-        let mut found = FoundIn::default();
+        let mut found = SourceHits::default();
         if words.is_empty() {
             return found;
         }

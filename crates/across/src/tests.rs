@@ -18,8 +18,8 @@ use serde_json::Value;
 use store::Store;
 
 use crate::{
-    Error, Fetched, Findings, Folding, FoundIn, Hit, KnowledgeBases, Part, Service, Source, Tables,
-    id,
+    Error, Fetched, Findings, Folding, Hit, KnowledgeBases, Part, Rest, Service, Source,
+    SourceHits, Tables, id,
 };
 
 /// All of a thing.
@@ -40,7 +40,7 @@ impl Source for Fixed {
         self.name
     }
 
-    fn search(&self, _: &Caller, _: &str, limit: usize, _: &Deadline) -> FoundIn {
+    fn search(&self, _: &Caller, _: &str, limit: usize, _: &Deadline) -> SourceHits {
         let hits = self.hits.iter().enumerate().take(limit).map(|(idx, (text, score))| Hit {
             thing: (*text).to_owned(),
             position: u32::try_from(idx).unwrap(),
@@ -52,7 +52,7 @@ impl Source for Fixed {
             explanation: Value::Null,
         });
         let warning = Warning::new("model_missing", "the model is not there");
-        FoundIn { hits: hits.collect(), warnings: vec![warning], ..FoundIn::default() }
+        SourceHits { hits: hits.collect(), warnings: vec![warning], ..SourceHits::default() }
     }
 
     fn letter(&self) -> char {
@@ -91,7 +91,7 @@ impl Source for Panicking {
         "broken"
     }
 
-    fn search(&self, _: &Caller, _: &str, _: usize, _: &Deadline) -> FoundIn {
+    fn search(&self, _: &Caller, _: &str, _: usize, _: &Deadline) -> SourceHits {
         panic!("on purpose");
     }
 
@@ -158,6 +158,82 @@ fn sources_are_merged_by_score_and_take_turns_at_ties() {
         "\u{1}",
     ] {
         assert!(matches!(service.fetch(&caller, nothing, &WHOLE), Err(Error::NotFound { .. })));
+    }
+}
+
+/// Many things, of which a search by rank gives the best few alone.
+struct Kinds {
+    n_things: usize,
+    n_best: usize,
+}
+
+impl Source for Kinds {
+    fn name(&self) -> &'static str {
+        "kinds"
+    }
+
+    fn search(&self, _: &Caller, _: &str, limit: usize, _: &Deadline) -> SourceHits {
+        let n_given = if limit > 900 { self.n_things } else { self.n_best.min(limit) };
+        let hits = (0..n_given).map(|n| Hit {
+            thing: format!("thing {n}"),
+            position: 0,
+            title: format!("thing {n}"),
+            snippet: format!("{n}"),
+            around: model::Around::default(),
+            pointer: None,
+            score: Score::new(0.9 - n as f64 / 10_000.0),
+            explanation: Value::Null,
+        });
+        let has_others = n_given < self.n_things;
+        SourceHits { hits: hits.collect(), has_others, ..SourceHits::default() }
+    }
+
+    fn letter(&self) -> char {
+        'q'
+    }
+
+    fn key(&self, thing: &str, _: u32) -> String {
+        thing.to_owned()
+    }
+
+    fn find(&self, _: &Caller, _: &dyn Fn(&str) -> bool) -> crate::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn fetch(&self, _: &Caller, _: &str, _: &Part) -> crate::Result<Option<Fetched>> {
+        Ok(None)
+    }
+
+    fn folding(&self) -> Folding {
+        Folding::Never
+    }
+}
+
+/// Of each kind of names five were given and no walk gave the others.
+#[test]
+fn a_walk_goes_on_to_what_is_not_among_the_best() {
+    let (caller, query) = (Caller::local_admin(), "x");
+    let kinds = Box::new(Kinds { n_things: 300, n_best: 5 });
+    let service = Service::new(vec![kinds, fixed("one", &[("alpha", 0.95), ("beta", 0.1)])]);
+    for limit in [1, 3, 7, 50] {
+        let (mut given, mut seen) = (crate::Given::default(), Vec::new());
+        loop {
+            let found = service.search_after(&caller, query, &given, limit, &soon());
+            assert!(found.results.len() <= limit);
+            seen.extend(found.results.iter().map(|merged| merged.name.clone()));
+            let names = found.results.iter().map(|merged| merged.name.as_str());
+            given = match (found.rest, names.clone().next_back()) {
+                (Rest::None, _) | (Rest::ByRank, None) => break,
+                (Rest::ByRank, Some(_)) => given.with(names),
+                (Rest::InOrder, Some(last)) if given.is_closed() => given.behind(last),
+                (Rest::InOrder, _) => given.with(names).closed(),
+            };
+            assert!(seen.len() < 1_000, "the walk does not end");
+        }
+        let n_seen = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!((n_seen, seen.len()), (302, 302), "{limit}");
     }
 }
 
@@ -228,11 +304,14 @@ fn tables_are_found_by_what_they_are_and_by_their_texts() {
     assert!(fetched.text.contains("Red Kite"));
 
     // Text of a source never is in an id, where nobody would redact it.
-    let Findings { results: merged, .. } = service.search(&caller, "ann example", 10, &soon());
-    let found = merged.iter().find(|merged| merged.hit.snippet.contains("ann@")).unwrap();
+    let Findings { results: merged, .. } = service.search(&caller, "red kite", 10, &soon());
+    let found = merged.iter().find(|merged| merged.hit.snippet.contains("Red Kite")).unwrap();
     assert!(found.id.len() <= 24, "{}", found.id);
-    assert!(!found.hit.title.contains("ann@"));
-    assert!(service.fetch(&caller, &found.id, &WHOLE).unwrap().1.text.contains("ann@example.org"));
+    assert!(!found.hit.title.contains("Red Kite"));
+    assert!(service.fetch(&caller, &found.id, &WHOLE).unwrap().1.text.contains("Red Kite"));
+    // What rows hide is not found by its letters either.
+    let Findings { results: merged, .. } = service.search(&caller, "ann example", 10, &soon());
+    assert!(merged.iter().all(|merged| !merged.hit.snippet.contains("ann@")), "{merged:?}");
     assert_eq!(texts(&service, &caller, "the of"), [""; 0]);
     assert_eq!(texts(&service, &caller, "quantum"), [""; 0]);
 }

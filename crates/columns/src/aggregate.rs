@@ -278,9 +278,12 @@ fn passes(value: &Value, test: &Test) -> bool {
     }
 }
 
+/// The number of the last range on either side: what an integer of 64 bits holds.
+pub(crate) const LAST_RANGE: f64 = 9e18;
+
 /// Gives the number of the bar that holds a value.
 pub(crate) fn width_number(value: f64, width: f64) -> i64 {
-    (value / width).floor().clamp(-9e15, 9e15) as i64
+    (value / width).floor().clamp(-LAST_RANGE, LAST_RANGE) as i64
 }
 
 /// Gives the number of the range that holds a value: the last one that does not start behind it.
@@ -355,6 +358,7 @@ mod tests {
             (29.97, 9.99, 3),
             (250.0, 100.0, 2),
             (-1.0, 64.0, -1),
+            (5_500_005_555_555_559.0, 0.5, 11_000_011_111_111_118),
         ] {
             assert_eq!(range_number(value, width), expected, "{value} by {width}");
         }

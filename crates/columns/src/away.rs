@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::Deadline;
+use model::{Deadline, with_causes};
 use parking_lot::Mutex;
 
 use crate::query::{Answer, ColumnInfo, Query, Table};
@@ -38,8 +38,8 @@ enum State {
 impl ReopeningTable {
     /// Opens a source, or remembers that it is away.
     ///
-    /// Fails on what waiting does not mend: a source of an unknown format, a column that the
-    /// source does not have.
+    /// Fails on what waiting does not mend: a source of an unknown format, tables that cannot be
+    /// related. A source that is not what the schema says is away until it is.
     pub fn open(
         source: &str,
         spec: TableSpec,
@@ -66,8 +66,12 @@ impl ReopeningTable {
             Ok(table) => State::Open(table),
             Err(error) if error.is_away() => {
                 let source = without_password(source);
-                let reason = said(&error);
-                tracing::warn!(source, reason, "a table's source is away and is tried again");
+                let reason = with_causes(&error);
+                tracing::warn!(
+                    source,
+                    reason,
+                    "the source of a table cannot be reached and is tried again"
+                );
                 State::Away { since: Instant::now(), reason }
             }
             Err(error) => return Err(error),
@@ -114,7 +118,7 @@ impl ReopeningTable {
                     *self.reason.lock() = None;
                 }
                 Err(error) => {
-                    let reason = said(&error);
+                    let reason = with_causes(&error);
                     *self.reason.lock() = Some(reason.clone());
                     *state = State::Away { since: Instant::now(), reason: reason.clone() };
                     return Err(away(reason));
@@ -129,17 +133,6 @@ impl ReopeningTable {
             }),
         }
     }
-}
-
-/// Gives an error with its causes on one line.
-fn said(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
 }
 
 impl Table for ReopeningTable {
@@ -163,6 +156,7 @@ impl Table for ReopeningTable {
                     name: column.name.clone(),
                     kind: column.kind,
                     has_lists: column.cells != Cells::One,
+                    is_whole: false,
                 })
                 .collect(),
         }
@@ -188,6 +182,10 @@ impl Table for ReopeningTable {
 
     fn load_report(&self, deadline: &Deadline) -> Result<LoadReport> {
         self.table()?.load_report(deadline)
+    }
+
+    fn date_columns(&self, deadline: &Deadline) -> Result<Vec<String>> {
+        self.table()?.date_columns(deadline)
     }
 
     fn staleness(&self) -> Option<String> {

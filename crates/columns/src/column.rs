@@ -4,6 +4,8 @@
 //! comparing codes compares values, a range of values is a range of codes, and counting codes
 //! counts values. This is what makes filters, facets, sorting and extremes one cheap pass.
 
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt16Type, UInt32Type};
@@ -15,6 +17,7 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
 use crate::scan::{self, Selected};
+use crate::shown;
 use crate::{Kind, Value};
 
 /// The code of "nothing is there".
@@ -31,6 +34,17 @@ pub struct Column {
     pub(crate) distinct: Distinct,
     /// How many rows hold each code, counted when first asked.
     totals: OnceLock<Vec<u32>>,
+    /// Which values redaction changes, as far as it was looked: one [`Privacy`] for each code.
+    privacy: OnceLock<Box<[AtomicU8]>>,
+}
+
+/// What is known of a value: nothing yet, that it stays, or that redaction changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Privacy {
+    Unknown = 0,
+    Public = 1,
+    Private = 2,
 }
 
 /// Codes of all rows, as narrow as the number of distinct values allows.
@@ -58,7 +72,8 @@ impl Column {
         offsets: Option<OffsetBuffer<i32>>,
         distinct: Distinct,
     ) -> Self {
-        Column { name, codes, offsets, distinct, totals: OnceLock::new() }
+        let (totals, privacy) = (OnceLock::new(), OnceLock::new());
+        Column { name, codes, offsets, distinct, totals, privacy }
     }
 
     /// Gives the same column; what it is made of is shared.
@@ -144,6 +159,35 @@ impl Column {
     /// Counts, for each code, the rows that hold it in the whole table.
     pub(crate) fn totals(&self) -> &[u32] {
         self.totals.get_or_init(|| scan::count_all(self))
+    }
+
+    /// Tells whether redaction changes a value. It is looked at once: a text takes microseconds,
+    /// and a column may have millions.
+    pub(crate) fn is_private(&self, code: u32) -> bool {
+        let is_number = matches!(self.distinct, Distinct::Integers(_) | Distinct::Reals(_));
+        if code == NULL_CODE || !(is_number || matches!(self.distinct, Distinct::Text(_))) {
+            return false;
+        }
+        let known = self.privacy.get_or_init(|| {
+            (0..self.distinct.len()).map(|_| AtomicU8::new(Privacy::Unknown as u8)).collect()
+        });
+        let known = &known[code as usize];
+        let at_hand = known.load(Relaxed);
+        if at_hand != Privacy::Unknown as u8 {
+            return at_hand == Privacy::Private as u8;
+        }
+        let is_private = match &self.distinct {
+            Distinct::Text(texts) => {
+                shown::shown_text(&self.name, texts.value(code as usize)).is_some()
+            }
+            Distinct::Integers(_) | Distinct::Reals(_) => {
+                shown::is_hidden(&self.name, &self.distinct.value(code))
+            }
+            Distinct::Booleans(_) | Distinct::Timestamps(_) => false,
+        };
+        let found = if is_private { Privacy::Private } else { Privacy::Public };
+        known.store(found as u8, Relaxed);
+        is_private
     }
 
     pub(crate) fn first_item(&self, row: usize) -> usize {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use model::Deadline;
 
+use crate::column::Distinct;
 use crate::load::{self, LoadReport};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::{Aggregate, AggregateAnswer, Column, Error, Result, TableSpec, Value, scan, suggest};
@@ -122,6 +123,7 @@ impl Table for Dataset {
                 name: column.name().to_owned(),
                 kind: column.kind(),
                 has_lists: column.has_lists(),
+                is_whole: matches!(column.distinct, Distinct::Integers(_)),
             })
             .collect()
     }

@@ -102,6 +102,22 @@ pub enum Error {
         /// The source as configured, without a password.
         source_name: String,
     },
+    /// A condition on values that redaction hides, in a database that has too many of them.
+    #[error(
+        "column `{column}`: more than {limit} of its values that pass hold private pieces, which no condition may tell: filter by another column first, or ask for less of this one"
+    )]
+    TooPrivate {
+        /// The column.
+        column: String,
+        /// How many values are looked at.
+        limit: usize,
+    },
+    /// A source without a header, or a folder without files.
+    #[error("`{source_name}` is empty: it has no rows and names no columns")]
+    Empty {
+        /// The source.
+        source_name: String,
+    },
     /// A column of the schema that the source does not have.
     #[error("`{source_name}` has no column `{column}`: it has {}", listed(.known))]
     MissingColumn {
@@ -163,7 +179,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file or folder that does not exist.
-    #[error("`{}` does not exist: mend the path in its `source`, or put the file there", path.display())]
+    #[error("`{}` does not exist: fix the path in its `source`, or put the file there", path.display())]
     NotThere {
         /// The file.
         path: PathBuf,
@@ -255,24 +271,38 @@ impl Error {
                 | Error::BadWidth { .. }
                 | Error::NoMeasuredColumn { .. }
                 | Error::TooManySorts { .. }
+                | Error::TooPrivate { .. }
         )
     }
 }
 
 impl Error {
-    /// Tells whether the source is away and may come back by itself, so that waiting helps.
+    /// Tells whether the source is at fault and may come back by itself, so that waiting helps:
+    /// it is away, or it is not what the schema says. A configuration that can never be right is
+    /// not among these.
     pub fn is_away(&self) -> bool {
         match self {
             Error::NotThere { .. } | Error::Refused { .. } => true,
             Error::Io(_) | Error::Unavailable { .. } | Error::Unreachable { .. } => true,
             // The server's own answers are not about being away, except when it shuts down or
             // has no connection left.
-            Error::Postgres { cause, .. } => cause
-                .code()
-                .is_none_or(|code| code.code().starts_with("57P") || code.code() == "53300"),
-            Error::Sqlite { cause, .. } => {
-                cause.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)
+            Error::Postgres { cause, .. } => {
+                cause.code().is_none_or(|code| is_of_source(code.code()))
             }
+            Error::Sqlite { cause, .. } => matches!(
+                cause.sqlite_error_code(),
+                Some(
+                    rusqlite::ErrorCode::CannotOpen
+                        | rusqlite::ErrorCode::NotADatabase
+                        | rusqlite::ErrorCode::DatabaseCorrupt
+                        | rusqlite::ErrorCode::DatabaseBusy
+                        | rusqlite::ErrorCode::PermissionDenied
+                        | rusqlite::ErrorCode::SystemIoFailure
+                )
+            ),
+            // Whoever owns the source can mend it: a renamed column comes back.
+            Error::Empty { .. } | Error::MissingColumn { .. } | Error::UnfitColumn { .. } => true,
+            Error::Unsupported { .. } => true,
             Error::Unsettled { .. } | Error::Malformed { .. } | Error::TooLarge { .. } => true,
             Error::Parquet { .. } | Error::Arrow { .. } => true,
             Error::UnknownColumn { .. }
@@ -283,16 +313,22 @@ impl Error {
             | Error::BadWidth { .. }
             | Error::NoMeasuredColumn { .. }
             | Error::TooManySorts { .. }
+            | Error::TooPrivate { .. }
             | Error::TimedOut
             | Error::Apart { .. }
             | Error::UnknownFormat { .. }
             | Error::NoTableName { .. }
-            | Error::MissingColumn { .. }
-            | Error::UnfitColumn { .. }
-            | Error::Unsupported { .. }
             | Error::BadAddress { .. } => false,
         }
     }
+}
+
+/// Tells by PostgreSQL's code whether the database is away or has other tables, columns or rights
+/// than the schema says.
+fn is_of_source(code: &str) -> bool {
+    const CODES: [&str; 4] = ["53300", "42P01", "42703", "42501"];
+    const CLASSES: [&str; 3] = ["57P", "28", "3D"];
+    CODES.contains(&code) || CLASSES.iter().any(|class| code.starts_with(class))
 }
 
 fn listed(names: &[String]) -> String {

@@ -52,6 +52,7 @@ mod column;
 mod dataset;
 mod load;
 mod scan;
+mod shown;
 mod suggest;
 
 mod cache;
@@ -78,7 +79,7 @@ pub use error::{Error, Result};
 pub use live::{INLINE_RELOAD_BYTES, LiveTable};
 pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,
-    NAMED_MISFITS, RepeatedKeys, sheets_of, stat,
+    MissingInFiles, NAMED_MISFITS, RepeatedKeys, sheets_of, stat,
 };
 pub use moment::{
     Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, parse_ordered, to_iso,
@@ -87,8 +88,8 @@ pub use numeral::{DecimalMark, Numeral, read_numeral};
 pub use parquet_out::ParquetWriter;
 pub use query::{
     Answer, AnyGroup, Bars, Case, ColumnInfo, Direction, Distribution, Facet, FacetRow, Filter,
-    MAX_SINGLE_VALUES, MAX_SORTS, Position, Query, Range, RowMark, SeriesAnswer, SeriesPoint, Sort,
-    Table, Test, TimeSeries, Unmatched,
+    MAX_SINGLE_VALUES, MAX_SORTS, Position, Query, Range, RowMark, SeriesAnswer, SeriesPoint,
+    Sight, Sort, Table, Test, TimeSeries, Unmatched,
 };
 pub use related::Lookup;
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};

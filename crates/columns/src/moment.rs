@@ -1,8 +1,8 @@
 //! Points in time: read from what people write in files, printed as ISO 8601, cut into buckets.
 //! Everything is UTC; a time without a zone is taken as UTC.
 
-use jiff::civil;
-use jiff::tz::TimeZone;
+use jiff::fmt::temporal::Pieces;
+use jiff::{SignedDuration, civil};
 use serde::{Deserialize, Serialize};
 
 use crate::written_date::{from_parts, three_numbers, with_month_name};
@@ -10,10 +10,11 @@ use crate::written_date::{from_parts, three_numbers, with_month_name};
 /// One day.
 pub const DAY_MILLIS: i64 = 86_400_000;
 
-/// The latest moment that is taken: the end of the year 9999, less a day for every time zone.
-const MAX_MILLIS: i64 = 253_402_207_199_999;
-/// The earliest one.
-const MIN_MILLIS: i64 = -62_167_219_200_000;
+/// The latest moment that is taken: the end of the year 9999 in UTC. `9999-12-31` is how many
+/// systems write "no end", and the calendar library's own timestamps stop a day before it.
+pub(crate) const MAX_MILLIS: i64 = 253_402_300_799_999;
+/// The earliest one: the start of the year 0.
+pub(crate) const MIN_MILLIS: i64 = -62_167_219_200_000;
 
 /// What a bare number means where a timestamp is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -152,9 +153,48 @@ pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return in_range(moment.as_millisecond() as f64);
     }
+    if let Some(millis) = with_offset(text) {
+        return checked(millis);
+    }
     let Ok(local) = text.parse::<civil::DateTime>() else { return with_month_name(text) };
-    let moment = local.to_zoned(TimeZone::UTC).ok()?;
-    in_range(moment.timestamp().as_millisecond() as f64)
+    checked(civil_millis(local))
+}
+
+/// Reads a date and time with its offset; also on the last days of the year 9999, which are
+/// beyond the calendar library's timestamps.
+pub(crate) fn with_offset(text: &str) -> Option<i64> {
+    let pieces = Pieces::parse(text).ok()?;
+    let offset = i64::from(pieces.to_numeric_offset()?.seconds()) * 1000;
+    Some(civil_millis(pieces.date().to_datetime(pieces.time()?)) - offset)
+}
+
+/// Gives the milliseconds since 1970 of a date and time, read as UTC.
+pub(crate) fn civil_millis(local: civil::DateTime) -> i64 {
+    let time = local.time();
+    let seconds =
+        i64::from(time.hour()) * 3600 + i64::from(time.minute()) * 60 + i64::from(time.second());
+    let millis = seconds * 1000 + i64::from(time.millisecond());
+    day_number(local.date()) * DAY_MILLIS + millis
+}
+
+/// Counts the days of a date from 1970-01-01 (Hinnant's `days_from_civil`).
+pub(crate) fn day_number(date: civil::Date) -> i64 {
+    let month = i64::from(date.month());
+    let year = i64::from(date.year()) - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + i64::from(date.day()) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Tells whether the text of a moment has no time of day: it is a date, not a number of seconds.
+pub(crate) fn is_date(text: &str) -> bool {
+    let text = text.trim();
+    // `2024-01-31T10` has an hour alone; in `Oct 31 2024` no digit is behind a T.
+    let has_hour =
+        text.as_bytes().windows(2).any(|pair| pair[0] == b'T' && pair[1].is_ascii_digit());
+    !text.contains(':') && !has_hour && text.parse::<f64>().is_err()
 }
 
 /// Takes milliseconds that can be printed with four digits of a year.
@@ -162,7 +202,8 @@ pub(crate) fn checked(millis: i64) -> Option<i64> {
     (MIN_MILLIS..=MAX_MILLIS).contains(&millis).then_some(millis)
 }
 
-/// Prints a moment as JavaScript's `toISOString` does.
+/// Prints a moment of a table, whose cells always have milliseconds. The calendar library's own
+/// timestamps end a day before ours.
 pub fn to_iso(millis: i64) -> String {
     let date = date_of(millis);
     let in_day = millis.rem_euclid(DAY_MILLIS);
@@ -183,19 +224,24 @@ pub(crate) fn in_range(millis: f64) -> Option<i64> {
 }
 
 fn date_of(millis: i64) -> civil::Date {
-    jiff::Timestamp::from_millisecond(millis.clamp(MIN_MILLIS, MAX_MILLIS))
-        .expect("the clamped range is inside what a timestamp can hold")
-        .to_zoned(TimeZone::UTC)
-        .date()
+    let day = millis.clamp(MIN_MILLIS, MAX_MILLIS).div_euclid(DAY_MILLIS);
+    date_of_day(day).expect("the clamped range is inside what a date can hold")
+}
+
+/// Gives the date of a day counted from 1970-01-01, where it has a year of four digits.
+pub(crate) fn date_of_day(day: i64) -> Option<civil::Date> {
+    let epoch = civil::date(1970, 1, 1);
+    epoch.checked_add(SignedDuration::from_hours(day.checked_mul(24)?)).ok()
 }
 
 fn start_of_month(year: i64, month: i64) -> i64 {
-    let year = i16::try_from(year.clamp(-9999, 9999)).expect("clamped into range");
+    // The month behind the last one starts where the last day ends.
+    if year > 9999 {
+        return MAX_MILLIS + 1;
+    }
+    let year = i16::try_from(year.max(-9999)).expect("clamped into range");
     let month = i8::try_from(month).expect("months run from 1 to 12");
-    civil::Date::new(year, month, 1)
-        .ok()
-        .and_then(|date| date.to_zoned(TimeZone::UTC).ok())
-        .map_or(0, |moment| moment.timestamp().as_millisecond())
+    civil::Date::new(year, month, 1).map_or(0, |date| day_number(date) * DAY_MILLIS)
 }
 
 #[cfg(test)]
@@ -228,6 +274,14 @@ mod tests {
         check("2013-13-01", None);
         check("1e300", None);
         check("NaN", None);
+        check("9999-12-31", Some("9999-12-31T00:00:00.000Z"));
+        check("9999/12/31", Some("9999-12-31T00:00:00.000Z"));
+        check("31 December 9999", Some("9999-12-31T00:00:00.000Z"));
+        check("9999-12-31T23:59:59.999Z", Some("9999-12-31T23:59:59.999Z"));
+        check("9999-12-31T23:59:59+02:00", Some("9999-12-31T21:59:59.000Z"));
+        check("9999-12-31T23:59:59-02:00", None);
+        check("0000-01-01", Some("0000-01-01T00:00:00.000Z"));
+        check("-000043-03-15", None);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, StringBuilder, TimestampMillisecondBuilder,
+    BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMillisecondBuilder,
 };
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, ListArray, RecordBatch};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -23,7 +24,8 @@ pub struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Starts a file with these columns. Cells with several values are JSON text.
+    /// Starts a file with these columns. Whole numbers stay whole, and cells
+    /// with several values are lists.
     pub fn new(out: W, columns: Vec<ColumnInfo>) -> Result<Self, ParquetError> {
         let fields: Vec<Field> = columns
             .iter()
@@ -58,18 +60,26 @@ impl<W: Write + Send> ParquetWriter<W> {
 }
 
 fn data_type(column: &ColumnInfo) -> DataType {
-    match column.kind {
-        _ if column.has_lists => DataType::Utf8,
+    let item = match column.kind {
         Kind::Text => DataType::Utf8,
+        Kind::Number if column.is_whole => DataType::Int64,
         Kind::Number => DataType::Float64,
         Kind::Boolean => DataType::Boolean,
         Kind::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
-    }
+    };
+    if column.has_lists { DataType::List(item_field(item)) } else { item }
+}
+
+fn item_field(item: DataType) -> Arc<Field> {
+    Arc::new(Field::new("item", item, true))
 }
 
 fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> ArrayRef {
-    match (column.kind, column.has_lists) {
-        (Kind::Text, _) | (_, true) => {
+    if column.has_lists {
+        return list_array(column, &cells.collect::<Vec<_>>());
+    }
+    match column.kind {
+        Kind::Text => {
             let mut builder = StringBuilder::new();
             for cell in cells {
                 match cell {
@@ -84,12 +94,27 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
             }
             Arc::new(builder.finish())
         }
-        (Kind::Number, false) => {
+        Kind::Number if column.is_whole => {
+            let mut builder = Int64Builder::new();
+            for cell in cells {
+                builder.append_option(match cell {
+                    Value::Integer(number) => Some(*number),
+                    Value::Null
+                    | Value::Text(_)
+                    | Value::Real(_)
+                    | Value::Boolean(_)
+                    | Value::Timestamp(_)
+                    | Value::List(_) => None,
+                });
+            }
+            Arc::new(builder.finish())
+        }
+        Kind::Number => {
             let mut builder = Float64Builder::new();
             cells.for_each(|cell| builder.append_option(cell.as_f64()));
             Arc::new(builder.finish())
         }
-        (Kind::Boolean, false) => {
+        Kind::Boolean => {
             let mut builder = BooleanBuilder::new();
             for cell in cells {
                 builder.append_option(match cell {
@@ -104,7 +129,7 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
             }
             Arc::new(builder.finish())
         }
-        (Kind::Timestamp, false) => {
+        Kind::Timestamp => {
             let mut builder = TimestampMillisecondBuilder::new().with_timezone("UTC");
             for cell in cells {
                 builder.append_option(match cell {
@@ -119,5 +144,71 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
             }
             Arc::new(builder.finish())
         }
+    }
+}
+
+/// Puts the values of all cells one after the other, and the lengths of the cells beside them.
+fn list_array<'v>(column: &ColumnInfo, cells: &[&'v Value]) -> ArrayRef {
+    let one = ColumnInfo { has_lists: false, ..column.clone() };
+    let items_of = |cell: &&'v Value| -> &'v [Value] {
+        if let Value::List(items) = *cell {
+            items
+        } else if **cell == Value::Null {
+            &[]
+        } else {
+            std::slice::from_ref(*cell)
+        }
+    };
+    let lengths: Vec<usize> = cells.iter().map(|cell| items_of(cell).len()).collect();
+    let values = array(&one, cells.iter().flat_map(items_of));
+    let is_there: Vec<bool> = cells.iter().map(|cell| **cell != Value::Null).collect();
+    Arc::new(ListArray::new(
+        item_field(data_type(&one)),
+        OffsetBuffer::from_lengths(lengths),
+        values,
+        Some(NullBuffer::from(is_there)),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::deadline;
+    use crate::{Cells, ColumnSpec, Dataset, Query, Table, TableSpec};
+
+    #[test]
+    fn whole_numbers_and_lists_come_back_as_they_were() {
+        let info = |name: &str, kind, has_lists, is_whole| ColumnInfo {
+            name: name.to_owned(),
+            kind,
+            has_lists,
+            is_whole,
+        };
+        let columns = vec![
+            info("id", Kind::Number, false, true),
+            info("share", Kind::Number, false, false),
+            info("tags", Kind::Text, true, false),
+        ];
+        let list = |items: &[&str]| Value::List(items.iter().map(|item| (*item).into()).collect());
+        let rows = vec![
+            vec![Value::Integer(9_007_199_254_740_993), Value::Real(0.5), list(&["a", "b"])],
+            vec![Value::Null, Value::Null, list(&[])],
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.parquet");
+        let mut writer = ParquetWriter::new(fs_err::File::create(&path).unwrap(), columns).unwrap();
+        writer.write(&rows).unwrap();
+        writer.finish().unwrap();
+        let mut tags = ColumnSpec::new("tags", Kind::Text);
+        tags.cells = Cells::Many { separator: ';' };
+        let spec = TableSpec::of(vec![
+            ColumnSpec::new("id", Kind::Number),
+            ColumnSpec::new("share", Kind::Number),
+            tags,
+        ]);
+        let read = Dataset::read(&path, &spec).unwrap();
+        assert!(read.columns()[0].is_whole);
+        let names = ["id", "share", "tags"].map(str::to_owned).to_vec();
+        assert_eq!(read.query(&Query::first(9, names), &deadline()).unwrap().rows, rows);
     }
 }

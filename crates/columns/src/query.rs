@@ -37,6 +37,12 @@ pub trait Table: Send + Sync {
     /// [`crate::Error::TimedOut`] when the deadline passes before a database has answered.
     fn load_report(&self, deadline: &Deadline) -> Result<LoadReport>;
 
+    /// Gives the columns of timestamps that hold dates without a time of day. A time zone moves
+    /// no date, so it does not apply to them.
+    fn date_columns(&self, deadline: &Deadline) -> Result<Vec<String>> {
+        Ok(self.load_report(deadline)?.date_columns)
+    }
+
     /// Tells why the source cannot be asked now, as far as that is known without asking it.
     fn away(&self) -> Option<String> {
         None
@@ -57,6 +63,8 @@ pub struct ColumnInfo {
     pub kind: Kind,
     /// Whether a cell can hold several values.
     pub has_lists: bool,
+    /// Whether all its numbers are known to be whole.
+    pub is_whole: bool,
 }
 
 /// The most columns that rows are sorted by.
@@ -119,13 +127,31 @@ pub struct Filter {
     pub column: String,
     /// The condition.
     pub test: Test,
+    /// What of a cell the condition sees.
+    pub sight: Sight,
 }
 
 impl Filter {
-    /// Makes a filter.
+    /// Makes a filter that sees cells as they are.
     pub fn new(column: impl Into<String>, test: Test) -> Self {
-        Filter { column: column.into(), test }
+        Filter { column: column.into(), test, sight: Sight::Whole }
     }
+
+    /// Makes the filter see only what redaction leaves.
+    #[must_use]
+    pub fn of_shown(self) -> Self {
+        Filter { sight: Sight::Shown, ..self }
+    }
+}
+
+/// What of a cell a condition sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// All of it.
+    Whole,
+    /// What redaction leaves: a row that fulfils the condition only through a private piece does
+    /// not pass.
+    Shown,
 }
 
 /// Alternatives, of which a row must pass one: each is a list of filters that must all hold.

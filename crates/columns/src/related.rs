@@ -140,6 +140,9 @@ fn join(base: &Dataset, others: &[(&Lookup, &Dataset)]) -> Result<Dataset> {
             .chain(on.distinct_values().map(|value| rows.get(&Key::of(&value)).copied().flatten()))
             .collect();
         for (name, column) in &lookup.columns {
+            if other.report().date_columns.contains(column) {
+                report.date_columns.push(name.clone());
+            }
             columns.push(looked_up(name, on, &targets, single(other, column, lookup)?));
         }
         version = version.rotate_left(7) ^ other.version();

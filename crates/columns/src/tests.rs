@@ -76,6 +76,7 @@ fn every_text_format_gives_the_same_rows() {
     assert_eq!(rows[3][3], Value::Timestamp(1_704_067_200_000));
     for (name, content) in [
         ("b.csv", format!("\u{feff}{}", CSV.replace('\n', "\r\n"))),
+        ("mac.csv", CSV.replace('\n', "\r")),
         (
             "b.tsv",
             CSV.replace("\"c,\"\"x\"\"\"", "c!x")
@@ -88,6 +89,45 @@ fn every_text_format_gives_the_same_rows() {
         let other = Dataset::read(&folder.file(name, content), &spec()).unwrap();
         assert_eq!(all_rows(&other), rows, "{name}");
     }
+}
+
+/// Long numbers went through a float on their way from JSON, and nothing said so.
+#[test]
+fn digits_are_kept_as_text_and_counted_where_they_are_rounded_in_every_format() {
+    let folder = Folder::new();
+    let digits = [
+        "18446744073709551615",
+        "9007199254740993",
+        "123456789012345678901234567890",
+        "12345678901234567.89",
+        "0.30000000000000004",
+        "7",
+    ];
+    let lines = digits.map(|number| format!("{{\"n\": {number}}}"));
+    let csv = folder.file("a.csv", format!("n\n{}\n", digits.join("\n")));
+    for path in [
+        csv,
+        folder.file("a.jsonl", lines.join("\n")),
+        folder.file("a.json", format!("[{}]", lines.join(", "))),
+    ] {
+        let read = |kind| {
+            let spec = TableSpec::of(vec![ColumnSpec::new("n", kind)]);
+            Dataset::read(&path, &spec).unwrap()
+        };
+        let text = read(Kind::Text);
+        for (row, number) in digits.iter().enumerate() {
+            assert_eq!(text.column("n").unwrap().text(row), Some(*number), "{}", path.display());
+        }
+        // The whole number becomes a float beside the others.
+        assert_eq!(read(Kind::Number).report().n_rounded, 4, "{}", path.display());
+    }
+    let lists = r#"{"n": [18446744073709551615, "a", null, 7]}"#;
+    let mut spec = ColumnSpec::new("n", Kind::Text);
+    spec.cells = crate::Cells::Many { separator: ';' };
+    let path = folder.file("b.jsonl", lists);
+    let list = Dataset::read(&path, &TableSpec::of(vec![spec])).unwrap();
+    let expected = ["18446744073709551615", "a", "7"].map(Value::from);
+    assert_eq!(all_rows(&list), [[Value::List(expected.to_vec())]]);
 }
 
 #[test]
@@ -232,4 +272,104 @@ fn a_long_table_gives_the_same_answer_in_parts() {
         table.query(&next, &deadline()).unwrap().rows,
         table.query(&behind, &deadline()).unwrap().rows
     );
+}
+
+#[test]
+fn dates_without_a_time_are_known_and_the_end_of_time_is_kept() {
+    let folder = Folder::new();
+    let rows = "day,at\n2024-01-01,2024-01-01T00:00:00Z\n9999-12-31,9999-12-31T23:59:59Z\n,\n";
+    let path = folder.file("days.csv", rows);
+    let spec = TableSpec::of(vec![
+        ColumnSpec::new("day", Kind::Timestamp),
+        ColumnSpec::new("at", Kind::Timestamp),
+    ]);
+    let table = Dataset::read(&path, &spec).unwrap();
+    assert_eq!(table.report().date_columns, ["day"]);
+    assert_eq!(table.report().n_misfits, 0);
+    let shown: Vec<String> =
+        all_rows(&table)[1].iter().map(|cell| cell.to_row_json().to_string()).collect();
+    assert_eq!(shown, ["\"9999-12-31T00:00:00.000Z\"", "\"9999-12-31T23:59:59.000Z\""]);
+}
+
+#[test]
+fn a_folder_may_have_files_with_other_columns() {
+    let folder = Folder::new();
+    folder.file("1.csv", "a,b\n1,x\n");
+    folder.file("2.csv", "a,c\n2,y\n");
+    folder.file("3.csv", "");
+    let path = folder.0.path();
+    let all = Dataset::read(path, &TableSpec::all_text()).unwrap();
+    let null = Value::Null;
+    assert_eq!(
+        all_rows(&all),
+        [
+            [Value::from("1"), Value::from("x"), null.clone()],
+            [Value::from("2"), null.clone(), Value::from("y")],
+        ]
+    );
+    let missing = |table: &Dataset| -> Vec<(String, u64)> {
+        let missing = table.report().missing_in_files.iter();
+        missing.map(|missing| (missing.column.clone(), missing.n_files)).collect()
+    };
+    assert_eq!(missing(&all), [("c".to_owned(), 1), ("b".to_owned(), 1)]);
+    let of = |names: &[&str]| {
+        TableSpec::of(names.iter().map(|name| ColumnSpec::new(*name, Kind::Text)).collect())
+    };
+    assert_eq!(missing(&Dataset::read(path, &of(&["a", "c"])).unwrap()), [("c".to_owned(), 1)]);
+    let outcome = Dataset::read(path, &of(&["a", "nowhere"]));
+    assert!(matches!(outcome, Err(Error::MissingColumn { ref column, .. }) if column == "nowhere"));
+    let empty = Folder::new();
+    assert!(matches!(Dataset::read(empty.0.path(), &of(&["a"])), Err(Error::Empty { .. })));
+    let nothing = empty.file("nothing.csv", "");
+    let outcome = Dataset::read(&nothing, &of(&["a"]));
+    assert!(matches!(&outcome, Err(error @ Error::Empty { .. }) if error.is_away()), "{outcome:?}");
+}
+
+/// The tests of private pieces, for the three engines.
+pub(crate) fn check_private_pieces(table: &dyn Table) {
+    let total = |test: Test, sight: Sight| {
+        let mut query = Query::first(0, Vec::new());
+        query.filters.push(Filter { sight, ..Filter::new("note", test) });
+        table.query(&query, &deadline()).unwrap().total
+    };
+    let contains = |text: &str| Test::Contains { text: text.to_owned(), case: Case::Sensitive };
+    let starts = |text: &str| Test::HasPrefix(vec![text.to_owned()]);
+    let equal = |text: &str| Test::AnyOf(vec![text.into()]);
+    assert_eq!(total(contains("ana@"), Sight::Whole), 1);
+    assert_eq!(total(contains("ana@"), Sight::Shown), 0);
+    assert_eq!(total(contains("write"), Sight::Shown), 1);
+    assert_eq!(total(contains("e"), Sight::Shown), 2, "the letter is outside the address too");
+    assert_eq!(total(starts("+40 722"), Sight::Shown), 0);
+    assert_eq!(total(equal("+40 722 123 456"), Sight::Shown), 0);
+    let range = Range { low: "+40 722".into(), high: "+40 723".into() };
+    assert_eq!(total(Test::Within(vec![range]), Sight::Shown), 0);
+    for test in [contains("ana@"), starts("+40 722"), equal("+40 722 123 456")] {
+        assert_eq!(total(Test::Not(Box::new(test)), Sight::Shown), 3, "nothing is left out");
+    }
+    assert_eq!(total(Test::Not(Box::new(contains("write"))), Sight::Shown), 2);
+}
+
+#[test]
+fn a_condition_does_not_tell_what_redaction_hides() {
+    let folder = Folder::new();
+    let rows = "note\nwrite to ana@example.org\n+40 722 123 456\nnothing else\n";
+    let path = folder.file("notes.csv", rows);
+    let spec = TableSpec::of(vec![ColumnSpec::new("note", Kind::Text)]);
+    check_private_pieces(&Dataset::read(&path, &spec).unwrap());
+    let database = folder.0.path().join("notes.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    let texts = "('write to ana@example.org'), ('+40 722 123 456'), ('nothing else')";
+    let sql = format!("CREATE TABLE notes (note TEXT); INSERT INTO notes VALUES {texts}");
+    connection.execute_batch(&sql).unwrap();
+    check_private_pieces(&SqliteTable::open(&database, "notes", &spec).unwrap());
+}
+
+#[test]
+fn a_number_is_said_to_be_rounded_when_it_is() {
+    let folder = Folder::new();
+    let rows = "amount\n12345678901234.56\n0.1\n99999999999999.99\n1e-7\n";
+    let spec = TableSpec::of(vec![ColumnSpec::new("amount", Kind::Number)]);
+    let table = Dataset::read(&folder.file("a.csv", rows), &spec).unwrap();
+    assert_eq!(table.report().n_rounded, 1, "a float shows all digits of the others");
+    assert_eq!(table.report().rounded_by_column["amount"], 1);
 }

@@ -3,9 +3,9 @@
 //! Nothing is guessed here: what comes first in a date of three numbers is the caller's to say.
 
 use jiff::civil;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::Offset;
 
-use crate::moment::in_range;
+use crate::moment::{checked, civil_millis};
 
 /// Years of two digits from this one on are of the last century, as POSIX has it.
 const FIRST_OF_LAST_CENTURY: i16 = 69;
@@ -64,9 +64,8 @@ fn next_word<'a>(rest: &mut &'a str) -> Option<&'a str> {
 pub(crate) fn from_parts(year: i16, month: i8, day: i8, time: &str) -> Option<i64> {
     let date = civil::Date::new(year, month, day).ok()?;
     let (time, offset) = time_of_day(time)?;
-    let zone = offset.map_or(TimeZone::UTC, TimeZone::fixed);
-    let moment = date.to_datetime(time).to_zoned(zone).ok()?;
-    in_range(moment.timestamp().as_millisecond() as f64)
+    let offset = offset.map_or(0, |offset| i64::from(offset.seconds()) * 1000);
+    checked(civil_millis(date.to_datetime(time)) - offset)
 }
 
 /// Reads `08:30`, `8:30:15.5`, `2:15 PM`, each with `Z`, `UTC`, `GMT` or an offset behind it.

@@ -7,8 +7,9 @@
 use std::str::FromStr;
 
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, civil};
+use jiff::{Timestamp, civil};
 
+use crate::moment::{civil_millis, date_of_day, day_number, with_offset};
 use crate::{Bucket, DAY_MILLIS, Error, Result};
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -57,34 +58,35 @@ impl Zone {
     /// Gives the first millisecond of a day, counted from 1970-01-01 in this zone.
     pub fn start_of_day(&self, day: i64) -> i64 {
         let local = day * DAY_MILLIS;
-        let Some(date) = date_of_day(day) else { return local };
-        date.to_zoned(self.zone.clone()).map_or(local, |zoned| zoned.timestamp().as_millisecond())
+        let zoned = date_of_day(day).and_then(|date| date.to_zoned(self.zone.clone()).ok());
+        // Behind the calendar library's timestamps the last offset goes on.
+        zoned.map_or_else(
+            || local - self.offset_at(local),
+            |zoned| zoned.timestamp().as_millisecond(),
+        )
     }
 
     /// Gives the first and the last millisecond of a day, month or year in this zone:
     /// `2024-02-29`, `2024-02` or `2024`.
     pub fn span_of_date(&self, text: &str) -> Option<(i64, i64)> {
         let is_date = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-        let (first, behind) = match (text.len(), is_date) {
+        let (first, last): (civil::Date, civil::Date) = match (text.len(), is_date) {
             (10, true) => {
-                let date: civil::Date = text.parse().ok()?;
-                (date, date.tomorrow().ok()?)
+                let date = text.parse().ok()?;
+                (date, date)
             }
             (7, true) => {
                 let date: civil::Date = format!("{text}-01").parse().ok()?;
-                (date, date.last_of_month().tomorrow().ok()?)
+                (date, date.last_of_month())
             }
             (4, true) => {
                 let date: civil::Date = format!("{text}-01-01").parse().ok()?;
-                (date, date.last_of_year().tomorrow().ok()?)
+                (date, date.last_of_year())
             }
             _ => return None,
         };
-        let start = |date: civil::Date| {
-            let zoned = date.to_zoned(self.zone.clone()).ok()?;
-            Some(zoned.timestamp().as_millisecond())
-        };
-        Some((start(first)?, start(behind)? - 1))
+        let behind = self.start_of_day(day_number(last) + 1);
+        Some((self.start_of_day(day_number(first)), behind - 1))
     }
 
     /// Reads a date with a time; one without an offset is of this zone.
@@ -92,8 +94,16 @@ impl Zone {
         if let Ok(moment) = text.parse::<Timestamp>() {
             return Some(moment.as_millisecond());
         }
+        if let Some(millis) = with_offset(text) {
+            return Some(millis);
+        }
         let local: civil::DateTime = text.parse().ok()?;
-        Some(local.to_zoned(self.zone.clone()).ok()?.timestamp().as_millisecond())
+        let millis = civil_millis(local);
+        let zoned = local.to_zoned(self.zone.clone());
+        Some(zoned.map_or_else(
+            |_| millis - self.offset_at(millis),
+            |zoned| zoned.timestamp().as_millisecond(),
+        ))
     }
 
     /// Gives the first millisecond of the bucket behind one that starts at a moment.
@@ -128,8 +138,7 @@ impl Zone {
 
     /// Gives the milliseconds that this zone is ahead of UTC.
     pub(crate) fn offset_at(&self, millis: i64) -> i64 {
-        let moment = Timestamp::from_millisecond(millis).unwrap_or_default();
-        i64::from(self.zone.to_offset(moment).seconds()) * 1000
+        i64::from(self.zone.to_offset(timestamp(millis)).seconds()) * 1000
     }
 
     /// Gives the changes of the offset between two moments: from when which offset holds. The
@@ -138,8 +147,7 @@ impl Zone {
     /// At most `limit` are given; `None` when there are more.
     pub(crate) fn offsets(&self, from: i64, to: i64, limit: usize) -> Option<Vec<(i64, i64)>> {
         let mut offsets = vec![(i64::MIN, self.offset_at(from))];
-        let start = Timestamp::from_millisecond(from).unwrap_or_default();
-        for change in self.zone.following(start) {
+        for change in self.zone.following(timestamp(from)) {
             let at = change.timestamp().as_millisecond();
             if at > to {
                 break;
@@ -238,13 +246,11 @@ impl Calendar {
             Calendar::Month => {
                 format!("{:04}-{:02}", number.div_euclid(12), number.rem_euclid(12) + 1)
             }
-            Calendar::Week | Calendar::Day => {
-                date_of_day(number).map_or_else(|| number.to_string(), |date| date.to_string())
-            }
+            Calendar::Week | Calendar::Day => date_label(number),
             Calendar::Hour => {
                 let offset = zone.offset_at(number);
                 let local = number + offset;
-                let date = date_of_day(local.div_euclid(DAY_MILLIS)).unwrap_or_default();
+                let date = date_label(local.div_euclid(DAY_MILLIS));
                 let hour = local.rem_euclid(DAY_MILLIS) / HOUR_MILLIS;
                 let minutes = local.rem_euclid(HOUR_MILLIS) / 60_000;
                 format!("{date}T{hour:02}:{minutes:02}{}", offset_label(offset))
@@ -285,11 +291,10 @@ impl<'z> Numbering<'z> {
     pub(crate) fn next(&mut self, millis: i64) -> i64 {
         if millis >= self.until {
             self.offset = self.zone.offset_at(millis);
-            let moment = Timestamp::from_millisecond(millis).unwrap_or_default();
             self.until = self
                 .zone
                 .zone
-                .following(moment)
+                .following(timestamp(millis))
                 .next()
                 .map_or(i64::MAX, |change| change.timestamp().as_millisecond());
         }
@@ -325,9 +330,25 @@ fn day_of_month(day: i64, n_months: i64) -> i64 {
     Bucket::Month.start_of(index).div_euclid(DAY_MILLIS)
 }
 
-fn date_of_day(day: i64) -> Option<civil::Date> {
-    let epoch = civil::date(1970, 1, 1);
-    epoch.checked_add(SignedDuration::from_hours(day.checked_mul(24)?)).ok()
+/// Writes the date of a day; in a zone ahead of UTC the last one is in the year 10000.
+fn date_label(day: i64) -> String {
+    match date_of_day(day) {
+        Some(date) => date.to_string(),
+        None => {
+            let (year, month) = year_and_month(day);
+            let first = Bucket::Month.start_of(year * 12 + month - 1).div_euclid(DAY_MILLIS);
+            format!("{year:04}-{month:02}-{:02}", day - first + 1)
+        }
+    }
+}
+
+/// Gives the library's timestamp, or its first or last one where a moment is beyond them.
+fn timestamp(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(if millis < 0 {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    })
 }
 
 fn offset_label(offset: i64) -> String {
@@ -348,7 +369,7 @@ mod tests {
     #[track_caller]
     fn check(calendar: Calendar, zone: &str, moment: &str, expected: &str) {
         let zone = Zone::named(zone).unwrap();
-        let millis = moment.parse::<Timestamp>().unwrap().as_millisecond();
+        let millis = crate::parse_moment(moment, crate::Epoch::Ms).unwrap();
         let number = calendar.number(millis, zone.offset_at(millis));
         assert_eq!(calendar.label(number, &zone), expected);
     }
@@ -371,6 +392,18 @@ mod tests {
         check(Calendar::Hour, zone, "2013-11-03T06:30:00Z", "2013-11-03T01:00-05:00");
         check(Calendar::Hour, "Asia/Kolkata", "2024-01-01T00:10:00Z", "2024-01-01T05:00+05:30");
         check(Calendar::Hour, "UTC", "2024-01-01T00:10:00Z", "2024-01-01T00:00Z");
+    }
+
+    #[test]
+    fn the_last_days_of_the_year_9999_have_their_places_in_every_zone() {
+        check(Calendar::Day, "UTC", "9999-12-31T23:59:59.999Z", "9999-12-31");
+        check(Calendar::Month, "America/New_York", "9999-12-31T00:00:00Z", "9999-12");
+        check(Calendar::Day, "Pacific/Auckland", "9999-12-31T23:00:00Z", "10000-01-01");
+        check(Calendar::Hour, "America/New_York", "9999-12-31T23:30:00Z", "9999-12-31T18:00-05:00");
+        let span = |zone: &str| Zone::named(zone).unwrap().span_of_date("9999-12-31").unwrap();
+        assert_eq!(span("UTC"), (253_402_214_400_000, 253_402_300_799_999));
+        let (first, last) = span("America/New_York");
+        assert_eq!((first, last), (253_402_232_400_000, 253_402_318_799_999));
     }
 
     #[test]

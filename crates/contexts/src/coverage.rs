@@ -18,6 +18,8 @@ pub(crate) struct Covered {
     pub(crate) is_there: bool,
     /// Whether its short strings are indexed together.
     pub(crate) short_strings: bool,
+    /// Whether the index holds strings under its path that are indexed for other tools alone.
+    pub(crate) has_others: bool,
     pub(crate) problems: Vec<String>,
     pub(crate) n_problems: usize,
 }
@@ -59,7 +61,8 @@ impl Coverage {
     }
 
     /// Tells whether a tool that covers a string indexes it by itself. Tools that overlap share
-    /// their chunks: the lowest threshold of them counts.
+    /// their chunks: the lowest threshold of them decides what is indexed, and that of each what
+    /// it finds.
     pub(crate) fn is_long(&self, tools: &[usize], n_chars: usize) -> bool {
         tools.iter().any(|tool_idx| n_chars >= self.thresholds[*tool_idx])
     }
@@ -86,23 +89,37 @@ impl Coverage {
         }
     }
 
+    /// Tells whether a tool finds a string of this length, or short ones.
+    fn finds(&self, tool_idx: usize, alone: Option<usize>) -> bool {
+        self.short_strings[tool_idx]
+            || alone.is_some_and(|n_chars| n_chars >= self.thresholds[tool_idx])
+    }
+
     /// Notes a string with its chunks.
-    pub(crate) fn covers(&self, pointer: &str, n_chunks: u64) {
+    pub(crate) fn covers(&self, pointer: &str, alone: Option<usize>, n_chunks: u64) {
         let mut counts = self.counts.lock();
         counts.n_nodes += 1;
         for tool_idx in self.scopes.covering(pointer) {
-            counts.covered[tool_idx].n_nodes += 1;
-            counts.covered[tool_idx].n_chunks += n_chunks;
+            let covered = &mut counts.covered[tool_idx];
+            if self.finds(tool_idx, alone) {
+                covered.n_nodes += 1;
+                covered.n_chunks += n_chunks;
+            } else {
+                covered.has_others = true;
+            }
         }
     }
 
     /// Notes a string that is left out, and why.
-    pub(crate) fn leaves_out(&self, pointer: &str, problem: &str) {
-        self.covers(pointer, 0);
+    pub(crate) fn leaves_out(&self, pointer: &str, alone: Option<usize>, problem: &str) {
+        self.covers(pointer, alone, 0);
         let shown: String = pointer.chars().take(SHOWN_CHARS).collect();
         let mut counts = self.counts.lock();
         counts.n_left_out += 1;
         for tool_idx in self.scopes.covering(pointer) {
+            if !self.finds(tool_idx, alone) {
+                continue;
+            }
             let covered = &mut counts.covered[tool_idx];
             covered.n_problems += 1;
             if covered.problems.len() < limits::MAX_NAMED_PROBLEMS {

@@ -13,15 +13,16 @@ use store::{Change, ObjectKey, Objects, TypedObject};
 use crate::ids::hex;
 use crate::json::{self, Marks, Summary};
 use crate::marks::{self, Directory};
+use crate::object_ids::TableId;
 use crate::reader::Reader;
 use crate::{Error, Result, limits};
-use ingest::new_id;
+use ingest::{ObjectError, new_id};
 
 /// One version of a table's document. Its parts are its children in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Document {
     pub(crate) id: String,
-    pub(crate) table_id: String,
+    pub(crate) table_id: TableId,
     pub(crate) tenant: TenantId,
     pub(crate) n_bytes: u64,
     pub(crate) sha256: String,
@@ -45,7 +46,7 @@ impl TypedObject for Document {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.table_id.clone())
+        Some(self.table_id.to_string())
     }
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn part_id(document: &str, part_idx: usize) -> String {
 
 /// Whom a document belongs to.
 pub(crate) struct Owner<'a> {
-    pub(crate) table: &'a str,
+    pub(crate) table: &'a TableId,
     pub(crate) tenant: &'a TenantId,
 }
 
@@ -97,13 +98,13 @@ pub(crate) fn keep(
     if n_bytes > max_bytes {
         let what = "the size of the document in bytes";
         let (received, allowed) = (n_bytes as usize, max_bytes as usize);
-        return Err(Error::TooLarge { what, received, allowed });
+        return Err(Error::Object(ObjectError::TooLarge { what, received, allowed }));
     }
     let open = || Ok(InTime { reader: fs_err::File::open(file)?, deadline });
     let (summary, marks) = json::check(open).map_err(in_time)?;
     let mut document = Document {
         id: new_id(),
-        table_id: owner.table.to_owned(),
+        table_id: owner.table.clone(),
         tenant: owner.tenant.clone(),
         n_bytes: 0,
         sha256: String::new(),

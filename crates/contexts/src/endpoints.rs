@@ -1,13 +1,14 @@
 //! Endpoints: made, bound to tools, opened by their keys, deleted.
 
-use ingest::{new_id, room_for};
+use ingest::{ObjectError, new_id, room_for};
 use model::{Caller, Clearance, Identity};
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
 use crate::keys;
-use crate::objects::{Endpoint, KeptKey, Project, Tool};
+use crate::object_ids::{EndpointId, ProjectId, ToolId};
+use crate::objects::{Endpoint, Project, StoredKey, Tool};
 use crate::service::{endpoint_subject, named};
 use crate::{Error, Result, Service, limits};
 
@@ -43,7 +44,7 @@ pub struct WithKey {
     /// The key.
     pub api_key: String,
     /// What is kept of it.
-    pub kept: KeptKey,
+    pub kept: StoredKey,
 }
 
 /// An endpoint that was opened by its key.
@@ -59,11 +60,11 @@ impl Service {
     /// Makes an endpoint with its first key.
     pub fn create_endpoint(&self, caller: &Caller, new: &NewEndpoint) -> Result<WithKey> {
         let project = match (&new.project_id, new.tool_ids.first()) {
-            (Some(project), _) => project.clone(),
+            (Some(project), _) => ProjectId::new(project),
             (None, Some(tool)) => self.tool_of(caller, tool, Right::Edit)?.0.project_id,
             (None, None) => {
                 let problem = "an endpoint needs `tool_ids`, or `project_id` while it has none";
-                return Err(Error::BadRequest { problem: problem.to_owned() });
+                return Err(Error::Object(ObjectError::BadRequest { problem: problem.to_owned() }));
             }
         };
         let (project, _) = self.project_of(caller, &project, Right::Edit)?;
@@ -74,7 +75,7 @@ impl Service {
         let now = self.0.clock.now();
         let (api_key, kept) = keys::make(now);
         let endpoint = Endpoint {
-            id: new_id(),
+            id: EndpointId::new(new_id()),
             project_id: project.id.clone(),
             tenant: project.tenant,
             name,
@@ -190,11 +191,11 @@ impl Service {
         project: &Project,
         endpoint: &str,
         tool_ids: &[String],
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<ToolId>> {
         let (received, allowed) = (tool_ids.len(), limits::MAX_TOOLS_PER_ENDPOINT);
         if received > allowed {
             let what = "the number of tools of an endpoint";
-            return Err(Error::TooLarge { what, received, allowed });
+            return Err(Error::Object(ObjectError::TooLarge { what, received, allowed }));
         }
         let mut names: Vec<String> = vec![];
         for (tool_idx, id) in tool_ids.iter().enumerate() {
@@ -207,19 +208,19 @@ impl Service {
                 None
             };
             if let Some(problem) = problem {
-                return Err(Error::BadRequest { problem });
+                return Err(Error::Object(ObjectError::BadRequest { problem }));
             }
             if names.contains(&tool.name) {
                 return Err(Error::NameTaken { endpoint: endpoint.to_owned(), name: tool.name });
             }
             names.push(tool.name);
         }
-        Ok(tool_ids.to_vec())
+        Ok(tool_ids.iter().map(ToolId::new).collect())
     }
 
-    fn endpoints_of_project(&self, project: &str) -> Result<Vec<Endpoint>> {
+    fn endpoints_of_project(&self, project: &ProjectId) -> Result<Vec<Endpoint>> {
         let page = ObjectPage {
-            parent: Some(project.to_owned()),
+            parent: Some(project.to_string()),
             limit: limits::MAX_ENDPOINTS,
             ..ObjectPage::of(Endpoint::KIND)
         };

@@ -3,6 +3,8 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 
+use ingest::ObjectError;
+
 use crate::json::{Event, Kind, Walk};
 use crate::tables::Staged;
 use crate::{Error, Result, Service, limits};
@@ -20,7 +22,9 @@ impl Service {
 
 fn look_inside<R: std::io::Read>(mut walk: Walk<R>) -> Result<(String, Range<u64>)> {
     const FORM: &str = "send `{\"name\": …, \"data\": …}`, or the document itself with `?name=`";
-    let wrong = |problem: &str| Error::BadRequest { problem: format!("{problem}; {FORM}") };
+    let wrong = |problem: &str| {
+        Error::Object(ObjectError::BadRequest { problem: format!("{problem}; {FORM}") })
+    };
     walk.keep_text(0..limits::MAX_NAME_CHARS + 1);
     let (mut name, mut data, mut start) = (None, None, 0);
     while let Some(event) = walk.next()? {

@@ -9,6 +9,8 @@ use model::{DocumentId, PassageId};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
+use crate::object_ids::TableId;
+
 /// Everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -22,7 +24,12 @@ const POINTER_HASH_CHARS: usize = 24;
 const CHUNK_BYTES: usize = 20;
 
 /// Names a string of a table, within the bytes that the store takes for an id.
-pub(crate) fn node_id(table: &str, pointer: &str, content_hash: &str, max_bytes: usize) -> NodeId {
+pub(crate) fn node_id(
+    table: &TableId,
+    pointer: &str,
+    content_hash: &str,
+    max_bytes: usize,
+) -> NodeId {
     let hash: String = content_hash.chars().take(HASH_CHARS).collect();
     let readable = format!("{table}:{}:{hash}", utf8_percent_encode(pointer, ENCODED));
     if readable.len() + CHUNK_BYTES <= max_bytes {
@@ -34,7 +41,7 @@ pub(crate) fn node_id(table: &str, pointer: &str, content_hash: &str, max_bytes:
 }
 
 /// Names a chunk whatever the engine takes: its id in answers.
-pub(crate) fn chunk_id(table: &str, pointer: &str, content_hash: &str, index: u32) -> String {
+pub(crate) fn chunk_id(table: &TableId, pointer: &str, content_hash: &str, index: u32) -> String {
     node_id(table, pointer, content_hash, usize::MAX).chunk(index).to_string()
 }
 
@@ -76,7 +83,7 @@ mod tests {
 
     #[track_caller]
     fn check(pointer: &str, max_bytes: usize, expected: &str) {
-        let id = node_id(TABLE, pointer, &sha256(b"text"), max_bytes);
+        let id = node_id(&TableId::new(TABLE), pointer, &sha256(b"text"), max_bytes);
         assert_eq!(id.chunk(3).as_str(), expected);
         assert!(id.chunk(599).as_str().len() <= max_bytes);
     }
@@ -100,7 +107,7 @@ mod tests {
     #[test]
     fn every_part_tells_chunks_apart() {
         let id = |table: &str, pointer: &str, content: &str, index: u32| {
-            node_id(table, pointer, &sha256(content.as_bytes()), 64).chunk(index)
+            node_id(&TableId::new(table), pointer, &sha256(content.as_bytes()), 64).chunk(index)
         };
         let one = id(TABLE, "/a", "x", 0);
         assert_ne!(one, id(TABLE, "/b", "x", 0));

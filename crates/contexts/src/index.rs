@@ -12,9 +12,10 @@ use store::Manifest;
 
 use crate::coverage::{Coverage, Covered};
 use crate::ids::node_id;
+use crate::object_ids::TableId;
 use crate::objects::{Table, Tool};
 use crate::seek::OpenDocument;
-use crate::source::{StringSource, choose_short, content_hash, pointer_of};
+use crate::source::{StringSource, alone, choose_short, content_hash, pointer_of};
 use crate::{Error, Result, Service};
 
 /// What a run did to the chunks of a table.
@@ -106,7 +107,7 @@ impl Service {
 /// What is special about strings of a JSON document: they are cut at line ends, and their chunks
 /// are named by pointer and content.
 struct StringHooks {
-    table: String,
+    table: TableId,
     lines: chunk::LinesConfig,
     coverage: Arc<Coverage>,
 }
@@ -144,9 +145,11 @@ impl Hooks for StringHooks {
         let pointer = pointer_of(&item.metadata);
         match outcome {
             Outcome::Unchanged(n_chunks) | Outcome::Cut(n_chunks) => {
-                self.coverage.covers(pointer, n_chunks as u64);
+                self.coverage.covers(pointer, alone(item), n_chunks as u64);
             }
-            Outcome::LeftOut(warning) => self.coverage.leaves_out(pointer, &warning.message),
+            Outcome::LeftOut(warning) => {
+                self.coverage.leaves_out(pointer, alone(item), &warning.message)
+            }
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Jobs of the family: which there are, who may see them, how they are asked for and run.
 
+use std::sync::Arc;
+
 use ingest::{
-    Job, JobContext, JobFailure, JobService, JobState, Priority, Progress, Subject, arguments_of,
+    FamilyJobs, Job, JobContext, JobFailure, JobRight, JobService, JobState, ObjectError, Priority,
+    Progress, Subject, arguments_of, job_failure,
 };
-use model::{Caller, TenantId, with_causes};
+use model::{Caller, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
@@ -11,6 +14,7 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 use crate::access::Right;
 use crate::coverage::Covered;
 use crate::document::{self, Document};
+use crate::object_ids::{ProjectId, TableId};
 use crate::objects::{IndexStatus, Table, Tool, ToolKind, namespace_of};
 use crate::{Error, Result, Service, limits};
 
@@ -27,47 +31,18 @@ pub const JOBS: [&str; 3] = [INDEX_JOB, VECTORS_JOB, PURGE_JOB];
 /// Work on one table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct OfTable {
-    project: String,
-    table: String,
+    project: ProjectId,
+    table: TableId,
 }
 
 /// Tables that are gone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Purge {
-    project: String,
-    tables: Vec<String>,
+    project: ProjectId,
+    tables: Vec<TableId>,
 }
 
 impl Service {
-    /// Gives a job of this family that the caller may see.
-    pub fn job(&self, caller: &Caller, id: &str) -> Result<Job> {
-        self.jobs().get(caller, id, |job| self.subject(caller, job, Right::Read))
-    }
-
-    /// Tells whether the caller may see a job of this family.
-    pub fn check_job(&self, caller: &Caller, job: &Job) -> Result<()> {
-        self.jobs().check(caller, job, |job| self.subject(caller, job, Right::Read))
-    }
-
-    /// Tells whether the caller may stop a job of this family.
-    pub fn may_cancel_job(&self, caller: &Caller, job: &Job) -> bool {
-        self.jobs().check(caller, job, |job| self.subject(caller, job, Right::Edit)).is_ok()
-    }
-
-    /// Stops a job of a project that the caller may change.
-    pub fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job> {
-        let job = self.jobs().get(caller, id, |job| self.subject(caller, job, Right::Edit))?;
-        Ok(self.0.queue.cancel(&job.id)?)
-    }
-
-    fn subject(&self, caller: &Caller, job: &Job, right: Right) -> Result<Subject> {
-        let project = job.arguments["project"].as_str().unwrap_or_default();
-        match self.project_of(caller, project, right) {
-            Err(Error::NotFound { .. }) => Ok(Subject::Gone),
-            found => found.map(|_| Subject::Seen),
-        }
-    }
-
     /// Asks for the index of a table. A job that waits serves everything asked before it begins.
     pub(crate) fn submit_index(&self, table: &Table) -> Result<Option<Job>> {
         let mut asked = self.0.locks.asked();
@@ -86,10 +61,10 @@ impl Service {
     pub(crate) fn submit_purge(
         &self,
         tenant: &TenantId,
-        project: &str,
-        tables: Vec<String>,
+        project: &ProjectId,
+        tables: Vec<TableId>,
     ) -> Result<Job> {
-        let purge = Purge { project: project.to_owned(), tables };
+        let purge = Purge { project: project.clone(), tables };
         Ok(self.jobs().submit(PURGE_JOB, project, tenant, Priority::High, &purge)?)
     }
 
@@ -119,7 +94,8 @@ impl Service {
                     // Whoever replaced or deleted the document has asked for another job.
                     return Ok(json!({ "superseded": true }));
                 }
-                let is_stopped = matches!(error, Error::Queue(ingest::Error::Cancelled));
+                let cancelled = ObjectError::is_cancelled;
+                let is_stopped = matches!(&error, Error::Object(error) if cancelled(error));
                 let reason = model::with_causes(&error);
                 for tool in &tools {
                     self.note(tool, |index| {
@@ -139,6 +115,7 @@ impl Service {
                 index.indexed_at = Some(now);
                 index.nodes_count = covered.n_nodes;
                 index.short_strings = covered.short_strings;
+                index.has_others = covered.has_others;
                 index.chunks_count = covered.n_chunks;
                 index.indexed_chunks_count = covered.n_chunks;
                 index.last_error.clone_from(&last_error);
@@ -195,9 +172,9 @@ impl Service {
         Ok(json!({ "removed": n_erased }))
     }
 
-    pub(crate) fn documents_of(&self, table: &str) -> Result<Vec<Document>> {
+    pub(crate) fn documents_of(&self, table: &TableId) -> Result<Vec<Document>> {
         let page = ObjectPage {
-            parent: Some(table.to_owned()),
+            parent: Some(table.to_string()),
             limit: limits::LIST_PAGE,
             ..ObjectPage::of(Document::KIND)
         };
@@ -220,15 +197,33 @@ impl Service {
 }
 
 impl JobService for Service {
+    type Error = Error;
+
+    fn jobs(&self) -> FamilyJobs {
+        FamilyJobs { queue: Arc::clone(&self.0.queue), kinds: &JOBS, purge: PURGE_JOB }
+    }
+
+    fn subject(&self, caller: &Caller, job: &Job, right: JobRight) -> Result<Subject> {
+        let right = match right {
+            JobRight::See => Right::Read,
+            JobRight::Stop => Right::Edit,
+        };
+        let project = job.arguments["project"].as_str().unwrap_or_default();
+        match self.project_of(caller, project, right) {
+            Err(Error::Object(ObjectError::NotFound { .. })) => Ok(Subject::Gone),
+            found => found.map(|_| Subject::Seen),
+        }
+    }
+
     fn run_job(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
         let progress = context.progress();
         match job.kind.as_str() {
-            INDEX_JOB => self.run_index(&arguments_of(job)?, progress).map_err(failure),
+            INDEX_JOB => self.run_index(&arguments_of(job)?, progress).map_err(job_failure),
             VECTORS_JOB => {
                 self.0.vectors.wake();
                 Ok(Value::Null)
             }
-            PURGE_JOB => self.run_purge(&arguments_of(job)?).map_err(failure),
+            PURGE_JOB => self.run_purge(&arguments_of(job)?).map_err(job_failure),
             other => Err(JobFailure::Final(format!("no job of this family is called `{other}`"))),
         }
     }
@@ -245,14 +240,4 @@ fn last_error(tool: &Tool, covered: &Covered) -> Option<String> {
         text.push_str(&format!("; and `{n_more}` more"));
     }
     Some(text).filter(|text| !text.is_empty())
-}
-
-/// What may pass is tried again.
-#[expect(clippy::needless_pass_by_value, reason = "it is called by `map_err`")]
-fn failure(error: Error) -> JobFailure {
-    if matches!(error, Error::Queue(ingest::Error::Cancelled)) {
-        return JobFailure::Cancelled;
-    }
-    let reason = with_causes(&error);
-    if error.may_pass() { JobFailure::Passing(reason) } else { JobFailure::Final(reason) }
 }

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::Timestamp;
 
 use crate::ids::sha256;
-use crate::objects::KeptKey;
+use crate::objects::StoredKey;
 use ingest::new_id;
 
 /// What every key begins with, so that people and scanners for secrets know it.
@@ -18,10 +18,10 @@ const PREFIX: &str = "dowse_";
 const SHOWN_CHARS: usize = PREFIX.len() + 4;
 
 /// Makes a key: the key itself, and what is kept of it.
-pub(crate) fn make(now: Timestamp) -> (String, KeptKey) {
+pub(crate) fn make(now: Timestamp) -> (String, StoredKey) {
     let secret: [u8; 32] = rand::random();
     let key = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
-    let kept = KeptKey {
+    let kept = StoredKey {
         id: new_id(),
         begins: key.chars().take(SHOWN_CHARS).collect(),
         sha256: sha256(key.as_bytes()),
@@ -31,7 +31,7 @@ pub(crate) fn make(now: Timestamp) -> (String, KeptKey) {
 }
 
 /// Tells whether a key is one of these.
-pub(crate) fn is_one_of(key: &str, kept: &[KeptKey]) -> bool {
+pub(crate) fn is_one_of(key: &str, kept: &[StoredKey]) -> bool {
     let hash = sha256(key.as_bytes());
     kept.iter().any(|kept| kept.sha256 == hash)
 }

@@ -34,6 +34,7 @@ pub mod json;
 mod access;
 mod ids;
 mod keys;
+mod object_ids;
 mod objects;
 
 mod document;
@@ -71,8 +72,9 @@ pub use index::Changes;
 pub use jobs::{INDEX_JOB, JOBS, PURGE_JOB, VECTORS_JOB};
 pub use locks::Locks;
 pub use node::{Node, NodeRequest};
+pub use object_ids::{EndpointId, ProjectId, TableId, ToolId};
 pub use objects::{
-    Endpoint, IndexStatus, KeptKey, Member, Project, Role, SearchIndex, ShortStringsUse, Table,
+    Endpoint, IndexStatus, Member, Project, Role, SearchIndex, ShortStringsUse, StoredKey, Table,
     Tool, ToolKind,
 };
 pub use projects::{NewProject, ProjectChange};

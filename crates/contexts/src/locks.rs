@@ -6,31 +6,33 @@ use std::sync::Arc;
 use ingest::JobId;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use crate::object_ids::TableId;
+
 /// Locks that outlive a change of the configuration. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Locks(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    tables: Mutex<HashSet<String>>,
+    tables: Mutex<HashSet<TableId>>,
     freed: Condvar,
     n_uploads: Mutex<usize>,
-    asked: Mutex<HashMap<String, JobId>>,
+    asked: Mutex<HashMap<TableId, JobId>>,
 }
 
 impl Locks {
     /// Gives the job that was asked for last on each table; it may have begun or ended.
-    pub(crate) fn asked(&self) -> MutexGuard<'_, HashMap<String, JobId>> {
+    pub(crate) fn asked(&self) -> MutexGuard<'_, HashMap<TableId, JobId>> {
         self.0.asked.lock()
     }
 
     /// Waits until nobody works on a table, and works on it until the guard is dropped.
-    pub(crate) fn table(&self, id: &str) -> TableLock {
+    pub(crate) fn table(&self, id: &TableId) -> TableLock {
         let mut tables = self.0.tables.lock();
-        while !tables.insert(id.to_owned()) {
+        while !tables.insert(id.clone()) {
             self.0.freed.wait(&mut tables);
         }
-        TableLock { locks: self.clone(), table: id.to_owned() }
+        TableLock { locks: self.clone(), table: id.clone() }
     }
 
     /// Takes one of the places for uploads; nothing when all are taken.
@@ -46,7 +48,7 @@ impl Locks {
 /// Holds a table.
 pub(crate) struct TableLock {
     locks: Locks,
-    table: String,
+    table: TableId,
 }
 
 impl Drop for TableLock {

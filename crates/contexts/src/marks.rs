@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ingest::ObjectError;
 use model::TenantId;
 use serde::{Deserialize, Serialize};
 use store::{ObjectKey, Objects, TypedObject};
@@ -141,7 +142,8 @@ impl Lookup {
         if self.row.as_ref().is_none_or(|(kept_idx, _)| *kept_idx != row_idx) {
             let id = row_id(&self.document.id, row_idx);
             // The document was replaced under the reader, and its rows are gone.
-            let (row, _) = MarkRow::load(&*self.catalogue, &id)?.ok_or(Error::Busy)?;
+            let (row, _) =
+                MarkRow::load(&*self.catalogue, &id)?.ok_or(Error::Object(ObjectError::Busy))?;
             self.row = Some((row_idx, decode(&row.marks)?));
         }
         Ok(self.row.as_ref().map(|(_, marks)| marks.as_slice()).unwrap_or_default())

@@ -1,5 +1,6 @@
 //! A node of a document by its pointer, cut to size: how an agent reads around a hit.
 
+use ingest::ObjectError;
 use model::{Around, Caller, Deadline};
 use serde::Serialize;
 use store::TypedObject;
@@ -7,6 +8,7 @@ use text::REDACTION_CONTEXT_CHARS;
 
 use crate::access::Right;
 use crate::json::{Event, Kind, Walk};
+use crate::object_ids::TableId;
 use crate::objects::Table;
 use crate::outline::Outline;
 use crate::reader::Reader;
@@ -33,7 +35,7 @@ pub struct NodeRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Node {
     /// The table.
-    pub table_id: String,
+    pub table_id: TableId,
     /// The pointer as it was asked for.
     pub json_path: String,
     /// The absolute pointer.
@@ -62,21 +64,38 @@ pub struct Node {
     /// Those after it.
     #[serde(skip)]
     pub after: String,
+    /// What the value is called, for redaction.
+    #[serde(skip)]
+    pub name: Option<String>,
 }
 
 impl Node {
     /// Gives what is around the text, which is at this place of an answer.
     pub fn around(&self, at: &str) -> Around {
         Around {
-            name: name_of(&self.json_pointer),
+            name: self.name.clone(),
             ..Around::new(self.before.clone(), self.after.clone()).at(at)
         }
     }
 }
 
-/// Gives the name of the member that holds a value, or the list that the value is in.
+/// Names of members that say nothing of their value: what is around them does.
+const NAMELESS: &[&str] = &["value", "values", "default", "#text", "list", "items"];
+
+/// Members that say what the member `value` beside them is.
+const NAMES_BESIDE: &[&str] = &["name", "key", "Name", "Key"];
+
+/// The longest of them that is looked at, in characters.
+const MAX_NAME_CHARS: usize = 200;
+
+/// Gives what a value is called: the name of the member that holds it, or of the nearest one
+/// around it that says more than that there is a value.
 pub(crate) fn name_of(json_pointer: &str) -> Option<String> {
-    let name = json_pointer.rsplit('/').find(|part| part.parse::<u64>().is_err())?;
+    let is_name = |part: &&str| {
+        let is_nameless = NAMELESS.iter().any(|nameless| part.eq_ignore_ascii_case(nameless));
+        part.parse::<u64>().is_err() && !is_nameless
+    };
+    let name = json_pointer.rsplit('/').find(is_name)?;
     Some(name.replace("~1", "/").replace("~0", "~"))
 }
 
@@ -123,7 +142,7 @@ impl Service {
         let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
         let missing = || Error::NoNode { pointer: request.json_path.clone() };
         let LocatedNode { event, mut walk } =
-            opened.ok_or(Error::Busy)?.find(&wanted)?.ok_or_else(missing)?;
+            opened.ok_or(Error::Object(ObjectError::Busy))?.find(&wanted)?.ok_or_else(missing)?;
         let mut node = Node {
             table_id: table.id.clone(),
             json_path: request.json_path.clone(),
@@ -138,6 +157,11 @@ impl Service {
             warnings: vec![],
             before: String::new(),
             after: String::new(),
+            name: None,
+        };
+        node.name = match self.name_beside(table, &node.json_pointer, deadline)? {
+            Some(name) => Some(name),
+            None => name_of(&node.json_pointer),
         };
         match event {
             Event::Leaf(kind) => leaf(&mut node, kind, &walk, request.offset, max_chars),
@@ -152,6 +176,32 @@ impl Service {
             }
         }
         Ok(node)
+    }
+
+    /// Gives what the members beside a `value` call it: `{"name": "password", "value": "…"}`. Who
+    /// reads the value alone must not see what they would not see with its name.
+    fn name_beside(
+        &self,
+        table: &Table,
+        json_pointer: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<String>> {
+        let Some((object, member)) = json_pointer.rsplit_once('/') else { return Ok(None) };
+        if !member.eq_ignore_ascii_case("value") {
+            return Ok(None);
+        }
+        let kept = 0..MAX_NAME_CHARS;
+        let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
+        let Some(opened) = opened else { return Ok(None) };
+        for name in NAMES_BESIDE {
+            if let Some(found) = opened.find(&format!("{object}/{name}"))?
+                && found.event == Event::Leaf(Kind::String)
+                && text::is_secret_name(found.walk.text())
+            {
+                return Ok(Some(found.walk.text().to_owned()));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -4,6 +4,8 @@ use model::{Caller, NamespaceId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::{Lookup, TypedObject};
 
+use crate::object_ids::{EndpointId, ProjectId, TableId, ToolId};
+
 /// What a member may do in a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,7 +32,7 @@ pub struct Member {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     /// A UUID.
-    pub id: String,
+    pub id: ProjectId,
     /// The tenant of whoever made it.
     pub tenant: TenantId,
     /// Whoever made it.
@@ -61,7 +63,7 @@ impl TypedObject for Project {
     const KIND: &'static str = "context_project";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -73,9 +75,9 @@ impl TypedObject for Project {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     /// A UUID.
-    pub id: String,
+    pub id: TableId,
     /// The project it belongs to.
-    pub project_id: String,
+    pub project_id: ProjectId,
     /// The tenant of the project.
     pub tenant: TenantId,
     /// What people call it.
@@ -113,7 +115,7 @@ impl TypedObject for Table {
     const KIND: &'static str = "context_table";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -121,7 +123,7 @@ impl TypedObject for Table {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.project_id.clone())
+        Some(self.project_id.to_string())
     }
 }
 
@@ -182,6 +184,9 @@ pub struct SearchIndex {
     /// Whether short strings are indexed together under the tool's path.
     #[serde(default)]
     pub short_strings: bool,
+    /// Whether strings under the tool's path are indexed that are other tools' alone.
+    #[serde(default)]
+    pub(crate) has_others: bool,
     /// What was left out, or why the job failed.
     pub last_error: Option<String>,
     /// The settings under which it was made.
@@ -192,11 +197,11 @@ pub struct SearchIndex {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// A UUID.
-    pub id: String,
+    pub id: ToolId,
     /// The project it belongs to.
-    pub project_id: String,
+    pub project_id: ProjectId,
     /// The table it works on.
-    pub table_id: String,
+    pub table_id: TableId,
     /// The tenant of the project.
     pub tenant: TenantId,
     /// What it does.
@@ -226,7 +231,7 @@ impl TypedObject for Tool {
     const KIND: &'static str = "context_tool";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -234,7 +239,7 @@ impl TypedObject for Tool {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.table_id.clone())
+        Some(self.table_id.to_string())
     }
 
     fn lookups(&self) -> Vec<Lookup> {
@@ -244,7 +249,7 @@ impl TypedObject for Tool {
 
 /// A key of an endpoint, as far as it is kept: nobody can make the key out of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptKey {
+pub struct StoredKey {
     /// A UUID.
     pub id: String,
     /// The first characters, so that its owner knows which it is.
@@ -259,17 +264,17 @@ pub struct KeptKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     /// A UUID; the last part of its address.
-    pub id: String,
+    pub id: EndpointId,
     /// The project it belongs to.
-    pub project_id: String,
+    pub project_id: ProjectId,
     /// The tenant of the project.
     pub tenant: TenantId,
     /// What people call it.
     pub name: String,
     /// The tools, in the order of `tools/list`.
-    pub tool_ids: Vec<String>,
+    pub tool_ids: Vec<ToolId>,
     /// Its keys.
-    pub keys: Vec<KeptKey>,
+    pub keys: Vec<StoredKey>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was changed last.
@@ -280,7 +285,7 @@ impl TypedObject for Endpoint {
     const KIND: &'static str = "context_endpoint";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -288,7 +293,7 @@ impl TypedObject for Endpoint {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.project_id.clone())
+        Some(self.project_id.to_string())
     }
 
     fn lookups(&self) -> Vec<Lookup> {
@@ -300,12 +305,12 @@ impl TypedObject for Endpoint {
 pub(crate) const NAMESPACES: &str = "project_";
 
 /// Names the namespace of a table.
-pub(crate) fn namespace_of(project: &str, table: &str) -> NamespaceId {
+pub(crate) fn namespace_of(project: &ProjectId, table: &TableId) -> NamespaceId {
     NamespaceId::new(format!("{NAMESPACES}{project}_table_{table}"))
 }
 
 /// Gives the table's id inside the name of its namespace.
-pub(crate) fn table_of_namespace(namespace: &NamespaceId) -> Option<&str> {
+pub(crate) fn table_of_namespace(namespace: &NamespaceId) -> Option<TableId> {
     let (_, table) = namespace.as_str().strip_prefix(NAMESPACES)?.split_once("_table_")?;
-    Some(table)
+    Some(TableId::new(table))
 }

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use ingest::{Job, bounded, new_id, room_for};
+use ingest::{Job, ObjectError, bounded, new_id, room_for};
 use model::Caller;
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::{Right, check};
+use crate::object_ids::ProjectId;
 use crate::objects::{Member, Project, Table};
 use crate::service::named;
 use crate::{Error, Result, Service, limits};
@@ -45,7 +46,7 @@ impl Service {
         room_for("the number of projects", n_projects, limits::MAX_PROJECTS)?;
         let now = self.0.clock.now();
         let project = Project {
-            id: new_id(),
+            id: ProjectId::new(new_id()),
             tenant: caller.tenant.clone(),
             owner: caller.subject.clone(),
             name: named(&new.name)?,
@@ -130,7 +131,11 @@ impl Service {
 fn members(given: &[Member]) -> Result<Vec<Member>> {
     if given.len() > limits::MAX_MEMBERS {
         let (received, allowed) = (given.len(), limits::MAX_MEMBERS);
-        return Err(Error::TooLarge { what: "the number of members", received, allowed });
+        return Err(Error::Object(ObjectError::TooLarge {
+            what: "the number of members",
+            received,
+            allowed,
+        }));
     }
     let mut seen = HashSet::new();
     given
@@ -146,7 +151,7 @@ fn members(given: &[Member]) -> Result<Vec<Member>> {
                 None
             };
             match problem {
-                Some(problem) => Err(Error::BadRequest { problem }),
+                Some(problem) => Err(Error::Object(ObjectError::BadRequest { problem })),
                 None => Ok(Member { subject, role: member.role }),
             }
         })

@@ -66,7 +66,7 @@ impl Service {
     fn sweep_namespaces(&self) -> Result<()> {
         for info in self.0.store.namespaces()? {
             if let Some(table) = table_of_namespace(&info.id)
-                && Table::load(self.catalogue(), table)?.is_none()
+                && Table::load(self.catalogue(), &table)?.is_none()
             {
                 self.0.store.drop_namespace(&info.id)?;
             }
@@ -81,7 +81,7 @@ impl Service {
         loop {
             let tools = Tool::list(self.catalogue(), &page)?;
             let Some(last) = tools.last() else { return Ok(()) };
-            page.after = Some(last.id.clone());
+            page.after = Some(last.id.to_string());
             for tool in tools {
                 let Some(index) = &tool.search_index else { continue };
                 let is_made = index.status == IndexStatus::Ready && index.settings == settings;

@@ -1,13 +1,19 @@
 //! Search through a tool: a question in, chunks with their pointers out.
 
+use std::collections::BTreeMap;
+
+use ingest::ObjectError;
 use model::{Around, Caller, Deadline, Explanation, Score, Stage, Warning};
 use retrieve::{Grouping, Pipeline, Ranked, Request, Scope, StageTiming};
 use serde::Serialize;
-use store::{Filter, Place, TypedObject};
+use store::limits::MAX_CANDIDATES;
+use store::{DocumentInfo, Filter, Place, TypedObject};
 
 use crate::ids::chunk_id;
 use crate::json::pointer;
+use crate::object_ids::TableId;
 use crate::objects::{IndexStatus, ShortStringsUse, Table, Tool, ToolKind};
+use crate::source::CHARS;
 use crate::{Error, Result, Service, limits};
 
 /// Hits asked for beyond those wanted, since a string may be replaced meanwhile.
@@ -19,7 +25,7 @@ pub struct Chunk {
     /// Names table, place, version of the content and chunk.
     pub id: String,
     /// The table.
-    pub table_id: String,
+    pub table_id: TableId,
     /// The absolute RFC 6901 pointer of the string that the chunk is from.
     pub json_pointer: String,
     /// The position among the chunks of the string, from 0.
@@ -81,6 +87,9 @@ pub struct TableHits {
     pub timings: Vec<StageTiming>,
 }
 
+/// Chunks of one string among the candidates of a search for strings.
+const CHUNKS_OF_STRING: usize = 4;
+
 /// Strings that are looked at in one step.
 const FIND_PAGE: usize = 500;
 
@@ -126,11 +135,11 @@ impl Service {
         let tool = self.usable_tool(caller, tool)?;
         if tool.kind != ToolKind::Search {
             let problem = format!("the tool `{}` does not search, it reads nodes", tool.name);
-            return Err(Error::BadRequest { problem });
+            return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         if text::is_blank(query) {
             let problem = "`query` is blank: say in words what to look for".to_owned();
-            return Err(Error::BadRequest { problem });
+            return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         let missing = || Error::missing("Tool", &tool.id);
         let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
@@ -141,9 +150,9 @@ impl Service {
         if self.0.store.namespace(&namespace)?.is_none() {
             return Ok(found);
         }
-        let scopes = [Scope { namespace, filter: Filter::pointer_scope(&tool.json_path) }];
+        let scopes = [Scope { namespace, filter: self.found_by(&tool) }];
         // Whoever walks asks for what the answers before gave as well.
-        let top_k = top_k.clamp(1, limits::MAX_WALKED + limits::MAX_TOP_K + 1);
+        let top_k = top_k.clamp(1, limits::MAX_WALKED);
         let searched = self.0.retriever.search(&Request {
             query,
             scopes: &scopes,
@@ -164,12 +173,8 @@ impl Service {
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
         let hits = response.hits.iter().map(|ranked| &ranked.hit);
         found.warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
-        for ranked in response.hits {
-            if found.results.len() == top_k {
-                break;
-            }
-            found.results.extend(self.result(&table.id, &tool.json_path, ranked)?);
-        }
+        let results = self.results(&table, &tool.json_path, response.hits)?;
+        found.results.extend(results.into_iter().flatten().take(top_k));
         Ok(found)
     }
 
@@ -207,6 +212,10 @@ impl Service {
             .iter()
             .map(|table| Scope { namespace: table.namespace(), filter: Filter::All })
             .collect();
+        let mut pipeline = pipeline();
+        // A string has many chunks, so that many strings need more candidates than a few do.
+        let n_candidates = limit.saturating_mul(CHUNKS_OF_STRING).min(MAX_CANDIDATES);
+        pipeline.n_by_words = pipeline.n_by_words.max(n_candidates);
         let response = self.0.retriever.search(&Request {
             query,
             scopes: &scopes,
@@ -214,61 +223,111 @@ impl Service {
             offset: 0,
             threshold: None,
             grouping: Grouping::Documents,
-            pipeline: &pipeline(),
+            pipeline: &pipeline,
             deadline,
         })?;
         found.warnings.extend(response.warnings);
         found.timings = response.timings;
-        for ranked in response.hits {
-            let Some(table) = tables.iter().find(|table| table.namespace() == ranked.hit.namespace)
-            else {
+        let mut by_rank = BTreeMap::new();
+        for table in &tables {
+            let namespace = table.namespace();
+            let is_of_table = |(_, ranked): &(usize, &Ranked)| ranked.hit.namespace == namespace;
+            let (ranks, hits): (Vec<usize>, Vec<Ranked>) = response
+                .hits
+                .iter()
+                .enumerate()
+                .filter(is_of_table)
+                .map(|(rank, ranked)| (rank, ranked.clone()))
+                .unzip();
+            if hits.is_empty() {
                 continue;
-            };
-            let result = self.result(&table.id, "", ranked)?;
-            found.results.extend(result.map(|result| (table.name.clone(), result)));
+            }
+            for (rank, result) in ranks.into_iter().zip(self.results(table, "", hits)?) {
+                by_rank.extend(result.map(|result| (rank, (table.name.clone(), result))));
+            }
         }
+        found.results.extend(by_rank.into_values());
         Ok(found)
     }
 
-    /// Writes a hit as a result; nothing when its string is gone by now.
-    fn result(&self, table: &str, scope: &str, ranked: Ranked) -> Result<Option<ChunkHit>> {
-        let (hit, passage) = (ranked.hit, ranked.passage.passage);
-        let Some(string) = self.0.store.document(&hit.namespace, &hit.document)? else {
-            return Ok(None);
-        };
-        let text_of = |name: &str| string.metadata[name].as_str().unwrap_or_default();
-        let (json_pointer, content_hash) = (text_of("json_pointer"), text_of("content_hash"));
-        let Some(json_path) = pointer::relative(scope, json_pointer) else { return Ok(None) };
-        // An engine that cannot take our ids has its own; one that is behind has none yet.
-        let places = self.0.store.places(&hit.namespace, std::slice::from_ref(&hit.passage))?;
-        let place = places.into_iter().next().flatten().unwrap_or_else(|| Place {
-            namespace: hit.namespace.to_string(),
-            id: hit.passage.to_string(),
-        });
-        let surroundings = self.0.store.surroundings(&hit.namespace, &passage)?;
-        let around =
-            Around { name: crate::node::name_of(json_pointer), ..Around::from(surroundings) };
-        Ok(Some(ChunkHit {
-            around,
-            score: hit.score,
-            rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
-            json_path: json_path.to_owned(),
-            explanation: hit.explanation,
-            chunk: Chunk {
-                id: chunk_id(table, json_pointer, content_hash, passage.ordinal),
-                table_id: table.to_owned(),
-                json_pointer: json_pointer.to_owned(),
-                chunk_index: passage.ordinal,
-                total_chunks: string.n_passages,
-                chunk_text: passage.text,
-                char_start: passage.span.start,
-                char_end: passage.span.end,
-                content_hash: content_hash.to_owned(),
-                turbopuffer_namespace: place.namespace,
-                turbopuffer_doc_id: place.id,
-            },
-        }))
+    /// Gives what a tool finds: what is under its path, without strings that are shorter than its
+    /// threshold and are indexed for another tool.
+    fn found_by(&self, tool: &Tool) -> Filter {
+        let under = Filter::pointer_scope(&tool.json_path);
+        let has_others = tool.search_index.as_ref().is_some_and(|index| index.has_others);
+        if !has_others {
+            return under;
+        }
+        let usual = self.0.settings.chunk_threshold_chars;
+        let threshold = tool.chunk_threshold_chars.unwrap_or(usual);
+        let from = Some(i64::try_from(threshold).unwrap_or(i64::MAX));
+        Filter::And(vec![under, Filter::Range { attribute: CHARS.to_owned(), from, to: None }])
     }
+
+    /// Writes hits of one table as results, in their order; nothing where the string is gone by now.
+    fn results(
+        &self,
+        table: &Table,
+        scope: &str,
+        hits: Vec<Ranked>,
+    ) -> Result<Vec<Option<ChunkHit>>> {
+        if hits.is_empty() {
+            return Ok(vec![]);
+        }
+        let (store, namespace) = (&self.0.store, table.namespace());
+        let documents: Vec<_> = hits.iter().map(|ranked| ranked.hit.document.clone()).collect();
+        let strings = store.documents_by_id(&namespace, &documents)?;
+        let passages: Vec<_> = hits.iter().map(|ranked| ranked.hit.passage.clone()).collect();
+        let places = store.places(&namespace, &passages)?;
+        let passages: Vec<_> =
+            hits.iter().map(|ranked| (&namespace, &ranked.passage.passage)).collect();
+        let surroundings = store.surroundings_of(&passages)?;
+        let details = strings.into_iter().zip(places).zip(surroundings);
+        let results = hits.into_iter().zip(details).map(|(ranked, ((string, place), around))| {
+            result(&table.id, scope, ranked, &string?, place, around.into())
+        });
+        Ok(results.collect())
+    }
+}
+
+/// Writes a hit as a result; nothing when it is outside the scope.
+fn result(
+    table: &TableId,
+    scope: &str,
+    ranked: Ranked,
+    string: &DocumentInfo,
+    place: Option<Place>,
+    around: Around,
+) -> Option<ChunkHit> {
+    let (hit, passage) = (ranked.hit, ranked.passage.passage);
+    let text_of = |name: &str| string.metadata[name].as_str().unwrap_or_default();
+    let (json_pointer, content_hash) = (text_of("json_pointer"), text_of("content_hash"));
+    let json_path = pointer::relative(scope, json_pointer)?;
+    // An engine that cannot take our ids has its own; one that is behind has none yet.
+    let place = place.unwrap_or_else(|| Place {
+        namespace: hit.namespace.to_string(),
+        id: hit.passage.to_string(),
+    });
+    Some(ChunkHit {
+        around: Around { name: crate::node::name_of(json_pointer), ..around },
+        score: hit.score,
+        rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
+        json_path: json_path.to_owned(),
+        explanation: hit.explanation,
+        chunk: Chunk {
+            id: chunk_id(table, json_pointer, content_hash, passage.ordinal),
+            table_id: table.clone(),
+            json_pointer: json_pointer.to_owned(),
+            chunk_index: passage.ordinal,
+            total_chunks: string.n_passages,
+            chunk_text: passage.text,
+            char_start: passage.span.start,
+            char_end: passage.span.end,
+            content_hash: content_hash.to_owned(),
+            turbopuffer_namespace: place.namespace,
+            turbopuffer_doc_id: place.id,
+        },
+    })
 }
 
 /// A question to a tool is plain words: no field of it filters.
@@ -298,7 +357,8 @@ fn unready(tool: &Tool) -> Vec<Warning> {
         warnings.push(Warning::new("no_text", message));
     } else if index.short_strings && tool.short_strings == ShortStringsUse::Auto {
         let message = "the part that this tool covers holds no long string: its short strings \
-                       are indexed together, and a result is their object or list";
+                       are indexed, and a result is their object or list, or one of them where \
+                       another tool indexes them by themselves";
         warnings.push(Warning::new("short_strings", message));
     }
     if let Some(reason) = &index.last_error {

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ingest::{FamilyJobs, JobQueue, Vectors};
+use ingest::{JobQueue, ObjectError, Vectors};
 use model::{Caller, Clock, Identity};
 use retrieve::Retriever;
 use store::{ObjectPage, Objects, Store, TypedObject};
 
 use crate::access::{Right, check};
-use crate::jobs::{JOBS, PURGE_JOB};
 use crate::locks::Locks;
+use crate::object_ids::{EndpointId, ProjectId, TableId};
 use crate::objects::{Endpoint, Project, Table, Tool};
 use crate::{ContextsConfig, Error, Result, limits};
 
@@ -105,16 +105,18 @@ impl Service {
         let missing = || Error::missing("Tool", id);
         let endpoint = endpoint_of_caller(caller).ok_or_else(missing)?;
         let (endpoint, _) = Endpoint::load(self.catalogue(), endpoint)?.ok_or_else(missing)?;
-        if endpoint.tenant != caller.tenant || !endpoint.tool_ids.iter().any(|bound| bound == id) {
+        if endpoint.tenant != caller.tenant
+            || !endpoint.tool_ids.iter().any(|bound| bound.as_str() == id)
+        {
             return Err(missing());
         }
         Ok(Tool::load(self.catalogue(), id)?.ok_or_else(missing)?.0)
     }
 
     /// Lists the tools of a table.
-    pub(crate) fn tools_of_table(&self, table: &str) -> Result<Vec<Tool>> {
+    pub(crate) fn tools_of_table(&self, table: &TableId) -> Result<Vec<Tool>> {
         let page = ObjectPage {
-            parent: Some(table.to_owned()),
+            parent: Some(table.to_string()),
             limit: limits::MAX_TOOLS,
             ..ObjectPage::of(Tool::KIND)
         };
@@ -122,9 +124,9 @@ impl Service {
     }
 
     /// Lists the tables of a project.
-    pub(crate) fn tables_of_project(&self, project: &str) -> Result<Vec<Table>> {
+    pub(crate) fn tables_of_project(&self, project: &ProjectId) -> Result<Vec<Table>> {
         let page = ObjectPage {
-            parent: Some(project.to_owned()),
+            parent: Some(project.to_string()),
             limit: limits::MAX_TABLES,
             ..ObjectPage::of(Table::KIND)
         };
@@ -143,21 +145,16 @@ impl Service {
         })
     }
 
-    /// Gives the jobs of the family.
-    pub(crate) fn jobs(&self) -> FamilyJobs {
-        FamilyJobs { queue: Arc::clone(&self.0.queue), kinds: &JOBS, purge: PURGE_JOB }
-    }
-
     /// What belongs to another tenant's project does not exist, whatever it is.
     fn pass(
         &self,
         caller: &Caller,
-        project: &str,
+        project: &ProjectId,
         right: Right,
         (what, id): (&'static str, &str),
     ) -> Result<()> {
         match self.project_of(caller, project, right) {
-            Err(Error::NotFound { .. }) => Err(Error::missing(what, id)),
+            Err(Error::Object(ObjectError::NotFound { .. })) => Err(Error::missing(what, id)),
             passed => passed.map(|_| ()),
         }
     }
@@ -167,7 +164,7 @@ impl Service {
 const ENDPOINT_SUBJECT: &str = "endpoint:";
 
 /// Names the caller that an endpoint's key stands for.
-pub(crate) fn endpoint_subject(endpoint: &str) -> String {
+pub(crate) fn endpoint_subject(endpoint: &EndpointId) -> String {
     format!("{ENDPOINT_SUBJECT}{endpoint}")
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct ShortStrings {
     /// The place of the object or list.
     pub(crate) pointer: String,
     pub(crate) text: String,
+    /// The length of a string that is indexed by itself, in characters; nothing for short ones.
+    pub(crate) alone: Option<usize>,
 }
 
 /// Gathers short strings while a document is walked.
@@ -24,18 +26,18 @@ pub(crate) struct Gathering {
     open: Vec<Open>,
 }
 
-#[derive(Debug)]
+/// The place is not kept: those of a document that nests a million deep would together take the
+/// square of its length.
+#[derive(Debug, Default)]
 struct Open {
-    pointer: String,
     text: String,
     n_chars: usize,
 }
 
 impl Gathering {
     /// An object or list begins.
-    pub(crate) fn begin(&mut self, pointer: &str) {
-        let (pointer, text) = (pointer.to_owned(), String::new());
-        self.open.push(Open { pointer, text, n_chars: 0 });
+    pub(crate) fn begin(&mut self) {
+        self.open.push(Open::default());
     }
 
     /// Takes a short string, and gives a text that is long enough.
@@ -46,7 +48,7 @@ impl Gathering {
         }
         let Some(open) = self.open.last_mut() else {
             // The document, or what a tool covers, is this string alone.
-            return Some(ShortStrings { pointer: pointer.to_owned(), text: value.to_owned() });
+            return Some(given(pointer.to_owned(), value.to_owned()));
         };
         let name = name_of(pointer);
         let line = match &name {
@@ -59,19 +61,20 @@ impl Gathering {
             return None;
         }
         open.n_chars = 0;
-        Some(given(open.pointer.clone(), std::mem::take(&mut open.text)))
+        let around = pointer.rsplit_once('/').map_or("", |(around, _)| around);
+        Some(given(around.to_owned(), std::mem::take(&mut open.text)))
     }
 
-    /// The innermost object or list ends; gives its short strings.
-    pub(crate) fn end(&mut self) -> Option<ShortStrings> {
+    /// The innermost object or list, which is at `pointer`, ends; gives its short strings.
+    pub(crate) fn end(&mut self, pointer: &str) -> Option<ShortStrings> {
         let open = self.open.pop()?;
-        (!open.text.is_empty()).then(|| given(open.pointer, open.text))
+        (!open.text.is_empty()).then(|| given(pointer.to_owned(), open.text))
     }
 }
 
 fn given(pointer: String, mut text: String) -> ShortStrings {
     text.truncate(text.trim_end().len());
-    ShortStrings { pointer, text }
+    ShortStrings { pointer, text, alone: None }
 }
 
 /// Gives the name of a member; nothing for an element of a list.
@@ -87,19 +90,19 @@ mod tests {
     #[test]
     fn strings_of_one_object_are_one_text() {
         let mut gathering = Gathering::default();
-        gathering.begin("/faq");
-        gathering.begin("/faq/0");
+        gathering.begin();
+        gathering.begin();
         assert_eq!(gathering.take("/faq/0/q", "Where is it?"), None);
         assert_eq!(gathering.take("/faq/0/a", " On the hill. "), None);
         assert_eq!(gathering.take("/faq/0/empty", "  "), None);
-        let found = gathering.end().unwrap();
+        let found = gathering.end("/faq/0").unwrap();
         assert_eq!(
             (found.pointer.as_str(), found.text.as_str()),
             ("/faq/0", "q: Where is it?\na: On the hill.")
         );
         assert_eq!(gathering.take("/faq/1", "alone in the list"), None);
-        assert_eq!(gathering.end().unwrap().text, "alone in the list");
-        assert_eq!(gathering.end(), None);
+        assert_eq!(gathering.end("/faq").unwrap().text, "alone in the list");
+        assert_eq!(gathering.end(""), None);
         let alone = gathering.take("/name", "x").unwrap();
         assert_eq!((alone.pointer.as_str(), alone.text.as_str()), ("/name", "x"));
     }
@@ -107,11 +110,12 @@ mod tests {
     #[test]
     fn a_long_list_gives_several_texts() {
         let mut gathering = Gathering::default();
-        gathering.begin("");
+        gathering.begin();
         let given: Vec<ShortStrings> = (0..20_000)
             .filter_map(|n| gathering.take(&format!("/{n}"), &format!("value number {n}")))
             .collect();
         assert!(given.len() > 3);
+        assert!(given.iter().all(|one| one.pointer.is_empty()));
         assert!(given.iter().all(|one| one.text.chars().count() <= MAX_TEXT_CHARS + 40));
     }
 }

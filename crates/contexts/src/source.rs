@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ingest::{Item, ItemContent, Source};
-use model::{Attributes, Block, BlockKind, Pointer, Warning};
+use model::{AttributeValue, Attributes, Block, BlockKind, Pointer, Warning};
 use serde_json::{Value, json};
 
 use crate::coverage::Coverage;
 use crate::ids::{node_id, sha256};
 use crate::json::{Event, Kind, Walk, pointer};
+use crate::object_ids::TableId;
 use crate::objects::{ShortStringsUse, Table, Tool};
 use crate::reader::Reader;
 use crate::seek::{LocatedNode, OpenDocument};
@@ -19,13 +20,17 @@ use crate::{ContextsConfig, Error, limits};
 /// Characters of a title: the end of a string's path.
 const TITLE_CHARS: usize = 200;
 
+/// The attribute with the length of a string that is indexed by itself, in characters; 0 for short
+/// strings, together or not.
+pub(crate) const CHARS: &str = "chars";
+
 /// Going to a node costs as much as walking over so many bytes.
 const BYTES_PER_SEEK: u64 = 256 * 1024;
 
 /// Walks a document and gives every long string that a tool covers.
 pub(crate) struct StringSource {
     document: OpenDocument,
-    table: String,
+    table: TableId,
     settings: ContextsConfig,
     coverage: Arc<Coverage>,
     /// Nodes that are still to be walked, the next one last.
@@ -91,10 +96,10 @@ impl StringSource {
             let is_end = !matches!(event, Event::Begin(_)) && pointer == subtree.path;
             let mut found = None;
             match event {
-                Event::End(_) => found = self.gathering.end(),
+                Event::End(_) => found = self.gathering.end(pointer),
                 Event::Begin(_) => {
                     self.coverage.passes(pointer);
-                    self.gathering.begin(pointer);
+                    self.gathering.begin();
                 }
                 Event::Leaf(kind) => {
                     self.coverage.passes(pointer);
@@ -108,15 +113,22 @@ impl StringSource {
                         let (pointer, text) = (pointer.to_owned(), subtree.walk.text().to_owned());
                         let n_chars = subtree.walk.n_chars();
                         match refusal(&pointer, n_chars, self.n_given, &self.settings) {
-                            Some(problem) => self.coverage.leaves_out(&pointer, &problem),
-                            None => found = Some(ShortStrings { pointer, text }),
+                            Some(problem) => {
+                                self.coverage.leaves_out(&pointer, Some(n_chars), &problem);
+                            }
+                            None => {
+                                found = Some(ShortStrings { pointer, text, alone: Some(n_chars) });
+                            }
                         }
                     } else if self.coverage.takes_short(&tools) {
                         let (pointer, text) = (pointer.to_owned(), subtree.walk.text());
                         found = match self.coverage.scopes.at(&pointer).is_empty() {
                             true => self.gathering.take(&pointer, text),
                             // A tool covers this string alone, and not the object it is in.
-                            false => Some(ShortStrings { pointer, text: text.to_owned() }),
+                            false => {
+                                let text = text.to_owned();
+                                Some(ShortStrings { pointer, text, alone: None })
+                            }
                         };
                     }
                 }
@@ -124,13 +136,13 @@ impl StringSource {
             if is_end {
                 self.current = None;
             }
-            if let Some(ShortStrings { pointer, text }) = found {
+            if let Some(ShortStrings { pointer, text, alone }) = found {
                 let n_chars = text.chars().count();
                 match refusal(&pointer, n_chars, self.n_given, &self.settings) {
-                    Some(problem) => self.coverage.leaves_out(&pointer, &problem),
+                    Some(problem) => self.coverage.leaves_out(&pointer, alone, &problem),
                     None => {
                         self.n_given += 1;
-                        let item = item_of(&self.table, &pointer, &text, &self.settings);
+                        let item = item_of(&self.table, &pointer, &text, alone, &self.settings);
                         self.text = text;
                         return Ok(Some(item));
                     }
@@ -227,13 +239,23 @@ fn refusal(
         .then(|| format!("`{allowed}` strings before it are indexed, which is the limit"))
 }
 
-fn item_of(table: &str, pointer: &str, text: &str, settings: &ContextsConfig) -> Item {
+fn item_of(
+    table: &TableId,
+    pointer: &str,
+    text: &str,
+    alone: Option<usize>,
+    settings: &ContextsConfig,
+) -> Item {
+    let n_chars = alone.unwrap_or(0);
     let hash = sha256(text.as_bytes());
     let id = node_id(table, pointer, &hash, store::limits::MAX_ID_BYTES);
     Item {
         title: title(pointer),
-        attributes: Attributes::from([("table".to_owned(), table.into())]),
-        fingerprint: format!("{hash} {}", settings.cut_name()),
+        attributes: Attributes::from([
+            ("table".to_owned(), table.as_str().into()),
+            (CHARS.to_owned(), i64::try_from(n_chars).unwrap_or(i64::MAX).into()),
+        ]),
+        fingerprint: format!("{hash} {} {n_chars}", settings.cut_name()),
         metadata: json!({ "json_pointer": pointer, "content_hash": hash }),
         ..Item::new(id.document(), "")
     }
@@ -242,6 +264,14 @@ fn item_of(table: &str, pointer: &str, text: &str, settings: &ContextsConfig) ->
 /// Gives the pointer of a string out of its document's metadata.
 pub(crate) fn pointer_of(metadata: &Value) -> &str {
     metadata["json_pointer"].as_str().unwrap_or_default()
+}
+
+/// Gives the length of a string that is indexed by itself; nothing for short ones.
+pub(crate) fn alone(item: &Item) -> Option<usize> {
+    match item.attributes.get(CHARS) {
+        Some(AttributeValue::Integer(n_chars)) => usize::try_from(*n_chars).ok().filter(|n| *n > 0),
+        _ => None,
+    }
 }
 
 /// Gives the content hash of a string out of its document's metadata.

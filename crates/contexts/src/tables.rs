@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ingest::{Job, new_id, room_for};
+use ingest::{Job, ObjectError, new_id, room_for};
 use model::{Caller, Deadline};
 use store::{Change, ObjectKey, TypedObject};
 
@@ -10,6 +10,7 @@ use crate::access::Right;
 use crate::document::{self, Owner};
 use crate::json::Summary;
 use crate::locks::UploadLock;
+use crate::object_ids::TableId;
 use crate::objects::{Table, Tool};
 use crate::service::named;
 use crate::{Error, Result, Service, limits};
@@ -55,7 +56,11 @@ impl Service {
         let Some(place) = self.0.locks.upload(limits::MAX_UPLOADS) else {
             let what = "the number of uploads at the same time";
             let allowed = limits::MAX_UPLOADS;
-            return Err(Error::TooLarge { what, received: allowed + 1, allowed });
+            return Err(Error::Object(ObjectError::TooLarge {
+                what,
+                received: allowed + 1,
+                allowed,
+            }));
         };
         fs_err::create_dir_all(&self.0.staging).map_err(Error::Document)?;
         Ok(Staged { path: self.0.staging.join(new_id()), _place: place })
@@ -75,7 +80,7 @@ impl Service {
         let n_tables = self.tables_of_project(&project.id)?.len();
         room_for("the number of tables", n_tables, limits::MAX_TABLES)?;
         let now = self.0.clock.now();
-        let id = new_id();
+        let id = TableId::new(new_id());
         let owner = Owner { table: &id, tenant: &project.tenant };
         let (document, summary) = self.keep(&owner, file, deadline)?;
         let mut table = Table {

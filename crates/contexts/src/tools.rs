@@ -1,12 +1,13 @@
 //! Tools over tables: made, listed, changed, deleted.
 
-use ingest::{Job, bounded, new_id, room_for};
+use ingest::{Job, ObjectError, bounded, new_id, room_for};
 use model::Caller;
 use serde::Deserialize;
 use store::{Change, Lookup, ObjectKey, TypedObject};
 
 use crate::access::Right;
 use crate::json::pointer;
+use crate::object_ids::ToolId;
 use crate::objects::{Endpoint, IndexStatus, SearchIndex, ShortStringsUse, Table, Tool, ToolKind};
 use crate::{Error, Result, Service, limits};
 
@@ -60,7 +61,7 @@ impl Service {
         room_for("the number of tools of a table", n_tools, limits::MAX_TOOLS)?;
         let now = self.0.clock.now();
         let tool = Tool {
-            id: new_id(),
+            id: ToolId::new(new_id()),
             project_id: table.project_id.clone(),
             table_id: table.id.clone(),
             tenant: table.tenant.clone(),
@@ -91,7 +92,7 @@ impl Service {
     /// Lists the tools of a project, by name.
     pub fn list_tools(&self, caller: &Caller, project: &str) -> Result<Vec<Tool>> {
         let (project, _) = self.project_of(caller, project, Right::Read)?;
-        let lookup = Lookup::new("project", project.id);
+        let lookup = Lookup::new("project", &project.id);
         let found = self.catalogue().find(Tool::KIND, &lookup)?;
         let mut tools: Vec<Tool> =
             found.into_iter().map(Tool::from_object).collect::<store::Result<_>>()?;
@@ -173,7 +174,7 @@ impl Service {
     }
 
     /// Takes a tool off every endpoint.
-    pub(crate) fn unbind_everywhere(&self, tool: &str) -> Result<()> {
+    pub(crate) fn unbind_everywhere(&self, tool: &ToolId) -> Result<()> {
         for object in self.catalogue().find(Endpoint::KIND, &Lookup::new("tool", tool))? {
             self.change::<Endpoint>(&object.key.id, |endpoint| {
                 endpoint.tool_ids.retain(|bound| bound != tool);
@@ -231,7 +232,7 @@ fn tool_name(name: &str) -> Result<String> {
         "the name of a tool has 1 to {} of the characters `A-Z a-z 0-9 _ -`, received `{shown}`",
         limits::MAX_TOOL_NAME_CHARS
     );
-    Err(Error::BadRequest { problem })
+    Err(Error::Object(ObjectError::BadRequest { problem }))
 }
 
 /// Takes a threshold for long strings.
@@ -239,7 +240,7 @@ fn threshold(given: Option<usize>) -> Result<Option<usize>> {
     match given {
         Some(0) => {
             let problem = "`chunk_threshold_chars` must be at least 1".to_owned();
-            Err(Error::BadRequest { problem })
+            Err(Error::Object(ObjectError::BadRequest { problem }))
         }
         given => Ok(given),
     }
@@ -253,7 +254,11 @@ fn described(text: &str) -> Result<String> {
 pub(crate) fn json_path(path: &str) -> Result<String> {
     let (received, allowed) = (path.len(), limits::MAX_PATH_BYTES);
     if received > allowed {
-        return Err(Error::TooLarge { what: "the length of `json_path`", received, allowed });
+        return Err(Error::Object(ObjectError::TooLarge {
+            what: "the length of `json_path`",
+            received,
+            allowed,
+        }));
     }
     pointer::components(path)?;
     Ok(path.to_owned())

@@ -53,6 +53,9 @@ struct Manifest {
     format: u32,
     made_by: String,
     files: Vec<Entry>,
+    /// What was damaged before it was copied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,8 +88,14 @@ pub(crate) fn kind_of(file: &Path) -> anyhow::Result<BackupKind> {
     bail!("`{}` {what}\nhint: make one with `dowse backup FILE`", file.display())
 }
 
-/// Writes an archive from a copy of the catalogue and the folders of a data folder.
-pub(crate) fn write(archive: &Path, catalogue: &Path, places: &Places) -> anyhow::Result<()> {
+/// Writes an archive from a copy of the catalogue and the folders of a data folder; `damaged` says
+/// what of it is damaged.
+pub(crate) fn write(
+    archive: &Path,
+    catalogue: &Path,
+    places: &Places,
+    damaged: Vec<String>,
+) -> anyhow::Result<()> {
     let mut writer = ZipWriter::new(File::create(archive)?);
     let mut files = vec![add(&mut writer, CATALOGUE, &mut File::open(catalogue)?)?];
     for (name, folder) in places.folders() {
@@ -102,15 +111,16 @@ pub(crate) fn write(archive: &Path, catalogue: &Path, places: &Places) -> anyhow
         }
     }
     let made_by = format!("dowse {}", env!("CARGO_PKG_VERSION"));
-    let manifest = Manifest { format: FORMAT, made_by, files };
+    let manifest = Manifest { format: FORMAT, made_by, files, damaged };
     writer.start_file(MANIFEST, options())?;
     writer.write_all(&serde_json::to_vec_pretty(&manifest)?)?;
     writer.finish()?.file().sync_all()?;
     Ok(())
 }
 
-/// Reads a whole archive and compares every file with the manifest.
-pub(crate) fn verify(archive: &Path) -> anyhow::Result<()> {
+/// Reads a whole archive and compares every file with the manifest; gives what was damaged before
+/// it was copied.
+pub(crate) fn verify(archive: &Path) -> anyhow::Result<Vec<String>> {
     let mut zip = open(archive)?;
     let manifest = manifest(&mut zip, archive)?;
     ensure!(
@@ -124,7 +134,7 @@ pub(crate) fn verify(archive: &Path) -> anyhow::Result<()> {
         let (bytes, sha256) = read.with_context(|| damaged(archive, &entry.path))?;
         ensure!((bytes, &sha256) == (entry.bytes, &entry.sha256), damaged(archive, &entry.path));
     }
-    Ok(())
+    Ok(manifest.damaged)
 }
 
 /// Writes the catalogue of an archive to a file.
@@ -275,7 +285,7 @@ mod tests {
         folder.write("data/charts/x/y.json", "{}");
         folder.write("data/tables/cache", "made again");
         let archive = folder.join("backup.zip");
-        write(&archive, &catalogue, &places(folder, "data", "data/uploads")).unwrap();
+        write(&archive, &catalogue, &places(folder, "data", "data/uploads"), vec![]).unwrap();
         archive
     }
 

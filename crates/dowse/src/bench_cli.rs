@@ -23,7 +23,7 @@ pub(crate) enum BenchCommand {
     Overhead(OverheadArgs),
     /// The analyser and redaction, in MB/s for each script
     Text,
-    /// Search and ingest of passages, beside SQLite and a flat scan in the same run
+    /// Search and ingest of passages, by words and by vector
     Store(StoreBenchArgs),
     /// The configured catalogue and engine beside SQLite with the embedded one, in one run
     Scale(ScaleBenchArgs),

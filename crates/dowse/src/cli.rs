@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::ValueHint::FilePath;
+use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench_cli::BenchArgs;
@@ -165,12 +167,18 @@ pub(crate) struct ConnectArgs {
     /// A server that runs already, such as `http://127.0.0.1:7700/mcp`
     #[arg(long, conflicts_with = "folders")]
     pub(crate) url: Option<String>,
+    /// The variable that holds the key which that server wants; entries name it, and never hold it
+    #[arg(long, value_name = "VARIABLE", requires = "url", conflicts_with = "folders")]
+    pub(crate) key_env: Option<String>,
     /// The name of the server in the client
-    #[arg(long, default_value = "dowse")]
+    #[arg(long, default_value = "dowse", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) name: String,
     /// Write the client's file instead of printing what to put into it
     #[arg(long)]
     pub(crate) write: bool,
+    /// With `--write`: replace another server of the same name, instead of leaving the file alone
+    #[arg(long, requires = "write")]
+    pub(crate) replace: bool,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -216,7 +224,8 @@ pub(crate) struct ManArgs {
 
 /// Reads an address, or a port on loopback.
 fn address(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(port) = text.parse::<u16>() {
+    let port = text.strip_prefix("localhost:").unwrap_or(text);
+    if let Ok(port) = port.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
     text.parse().map_err(|_| {
@@ -228,7 +237,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ConfigArgs {
     /// The configuration; `dowse.toml` in this folder when it is there
-    #[arg(long, global = true, value_name = "FILE", env = "DOWSE_CONFIG")]
+    #[arg(long, global = true, value_name = "FILE", env = "DOWSE_CONFIG",
+        value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = FilePath)]
     pub(crate) config: Option<PathBuf>,
 }
 
@@ -420,7 +430,8 @@ pub(crate) struct AuditArgs {
     /// Only calls of this caller
     #[arg(long)]
     pub(crate) caller: Option<String>,
-    /// Print JSON lines instead of a table
+    /// Print JSON lines instead of a table: an object for each entry, and nothing where there is
+    /// none
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -449,7 +460,7 @@ mod tests {
         assert!(commands.len() > 40, "{}", commands.len());
         for words in commands {
             // What `mcp` prints is the protocol.
-            let flags = ["--no-model", "-q", "-v", "--json"];
+            let flags = ["--no-model", "-q", "-v", "--data-dir=x", "--json"];
             let n_flags = flags.len() - usize::from(words[1] == "mcp");
             for flag in &flags[..n_flags] {
                 let mut typed = words.clone();
@@ -478,5 +489,17 @@ mod tests {
         assert!(cli.every.no_model);
         let Command::Kb(args) = cli.command else { panic!("no `kb`") };
         assert_eq!(args.data.data_dir, Some(PathBuf::from("x")));
+        assert_eq!(cli.every.data_dir, Some(PathBuf::from("x")));
+        for words in [
+            ["dowse", "move", "--to", "other.toml", "--data-dir", "x"],
+            ["dowse", "--data-dir", "x", "bench", "infer", "--json"],
+        ] {
+            let cli = Cli::try_parse_from(words).unwrap();
+            assert_eq!(cli.every.data_dir, Some(PathBuf::from("x")), "{words:?}");
+        }
+        // The demo has a folder of its own.
+        let cli = Cli::try_parse_from(["dowse", "demo", "--data-dir", "x"]).unwrap();
+        let Command::Demo(args) = cli.command else { panic!("no `demo`") };
+        assert_eq!(args.data_dir, PathBuf::from("x"));
     }
 }

@@ -1,13 +1,20 @@
-//! What every command takes: how much is said on stderr and in which form, and that no model is used.
+//! What every command takes: how much is said on stderr and in which form, that no model is used,
+//! and where the data is.
+
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 /// What every command does in another way.
-#[derive(Debug, Clone, Copy, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct EveryArgs {
-    /// Work on words alone: no model is loaded, downloaded or asked for vectors
+    /// Use no model at all: none is loaded, downloaded or asked, not for vectors, not to judge
+    /// results, and not to write (`[llm]`)
     #[arg(long, global = true)]
     pub(crate) no_model: bool,
+    /// The folder for the data, instead of what the configuration says
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) data_dir: Option<PathBuf>,
 }
 
 /// How the log on stderr looks.

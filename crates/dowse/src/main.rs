@@ -33,12 +33,21 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     allocator::configure();
-    let cli = cli::Cli::parse();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(asked) => return show_usage(&asked),
+    };
     if cli.log.quiet {
         print::be_quiet();
     }
     if cli.every.no_model {
         config::use_no_model();
+    }
+    if let Some(folder) = &cli.every.data_dir
+        && let Err(error) = config::use_data_dir(folder)
+    {
+        print::error(&error);
+        return ExitCode::from(2);
     }
     let is_server = cli.command.is_server();
     if is_server {
@@ -47,8 +56,20 @@ fn main() -> ExitCode {
     logs::start(&cli.log, is_server);
     let ended = commands::run(cli.command);
     wiring::close_stores();
-    match ended {
+    match ended.and_then(|outcome| print::ensure_written().map(|()| outcome)) {
         Ok(outcome) => ExitCode::from(outcome.code()),
+        Err(error) => {
+            print::error(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints the help or the version that was asked for, or what is wrong with what was typed.
+fn show_usage(asked: &clap::Error) -> ExitCode {
+    print::written(asked.print());
+    match print::ensure_written() {
+        Ok(()) => ExitCode::from(u8::try_from(asked.exit_code()).unwrap_or(2)),
         Err(error) => {
             print::error(&error);
             ExitCode::from(2)

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ingest::{JobProgress, TerminalBar};
@@ -29,6 +30,9 @@ thread_local! {
 
 /// Whether only results and errors are printed.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Why stdout could not be written, the first time.
+static FAILED_WRITE: OnceLock<std::io::Error> = OnceLock::new();
 
 /// From now on prints results and errors alone.
 pub(crate) fn be_quiet() {
@@ -63,9 +67,35 @@ pub(crate) fn ensure_reader() -> anyhow::Result<()> {
 pub(crate) fn line(text: impl AsRef<str>) {
     match sink() {
         Some(sink) => sink.line(text.as_ref()),
-        None => {
-            let _ = writeln!(stdout(), "{}", text.as_ref());
-        }
+        None => whole(format!("{}\n", text.as_ref()).as_bytes()),
+    }
+}
+
+/// Prints a whole result to stdout, as it is.
+pub(crate) fn whole(bytes: &[u8]) {
+    let mut stdout = stdout().lock();
+    written(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+}
+
+/// Keeps the first failure of a write to stdout, which is told when the command ends.
+pub(crate) fn written(result: std::io::Result<()>) {
+    if let Err(error) = result
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = FAILED_WRITE.set(error);
+    }
+}
+
+/// Tells whether everything that was printed arrived.
+///
+/// # Errors
+///
+/// When stdout could not be written, such as on a full disk. A reader that went away is none.
+pub(crate) fn ensure_written() -> anyhow::Result<()> {
+    written(stdout().lock().flush());
+    match FAILED_WRITE.get() {
+        None => Ok(()),
+        Some(error) => anyhow::bail!("the result could not be written: {error}"),
     }
 }
 

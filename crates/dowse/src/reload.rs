@@ -3,6 +3,7 @@
 //! one would switch authentication off: a half-written file must not open the server to everybody.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serve::{App, Shared};
@@ -31,7 +32,11 @@ pub(crate) fn watch(
     build: impl Fn() -> anyhow::Result<App> + Send + Sync + 'static,
 ) -> anyhow::Result<()> {
     let mut hangup = Signals::of_reloading()?;
-    let build = std::sync::Arc::new(build);
+    let place = {
+        let path = path.clone();
+        move |built: anyhow::Result<App>| put_in_place(&path, &shared, built)
+    };
+    let build = Arc::new(build);
     tokio::spawn(async move {
         loop {
             tokio::select! {
@@ -45,35 +50,44 @@ pub(crate) fn watch(
                 }
                 () = shutdown.cancelled() => return,
             }
-            let build = std::sync::Arc::clone(&build);
-            // A panic while it is built ends this attempt, and nothing else.
-            match tokio::task::spawn_blocking(move || build()).await {
-                Ok(Ok(app)) if opens_the_door(&shared.load(), &app) => tracing::error!(
-                    file = %path.display(),
-                    error = "it has no `[auth]` any more; restart the server to serve without it",
-                    "the new configuration does not work, the old one stays"
-                ),
-                Ok(Ok(app)) => {
-                    shared.replace(app);
-                    tracing::info!(file = %path.display(), "the new configuration is in place");
-                }
-                Ok(Err(error)) => tracing::error!(
-                    file = %path.display(),
-                    error = format!("{error:#}"),
-                    "the new configuration does not work, the old one stays"
-                ),
-                Err(error) => tracing::error!(
-                    file = %path.display(),
-                    %error,
-                    "the new configuration could not be built, the old one stays"
-                ),
-            }
+            place(built(&build).await);
         }
     });
     Ok(())
 }
 
-fn opens_the_door(old: &App, new: &App) -> bool {
+/// Builds apart from everything else: a panic ends this attempt, and no later one.
+async fn built<T, B>(build: &Arc<B>) -> anyhow::Result<T>
+where
+    T: Send + 'static,
+    B: Fn() -> anyhow::Result<T> + Send + Sync + 'static,
+{
+    let build = Arc::clone(build);
+    let built = tokio::task::spawn_blocking(move || build()).await;
+    built.unwrap_or_else(|panic| Err(anyhow::Error::new(panic).context("it could not be built")))
+}
+
+/// Replaces the configuration in use by one that works and keeps authentication on.
+fn put_in_place(path: &Path, shared: &Shared, built: anyhow::Result<App>) {
+    let refused = match built {
+        Ok(app) if drops_authentication(&shared.load(), &app) => {
+            "it has no `[auth]` any more; restart the server to serve without it".to_owned()
+        }
+        Ok(app) => {
+            shared.replace(app);
+            tracing::info!(file = %path.display(), "the new configuration is in place");
+            return;
+        }
+        Err(error) => format!("{error:#}"),
+    };
+    tracing::error!(
+        file = %path.display(),
+        error = refused,
+        "the new configuration does not work, the old one stays"
+    );
+}
+
+fn drops_authentication(old: &App, new: &App) -> bool {
     old.authenticator.is_required() && !new.authenticator.is_required()
 }
 
@@ -92,4 +106,26 @@ async fn settled(path: &Path) -> Stamp {
 pub(crate) fn stamp(path: &Path) -> Stamp {
     let metadata = fs_err::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A panic in one reload must not end the task that watches for the next.
+    #[tokio::test]
+    async fn a_build_that_panics_blocks_no_later_one() {
+        let n_built = AtomicUsize::new(0);
+        let build = Arc::new(move || match n_built.fetch_add(1, Ordering::Relaxed) {
+            0 => panic!("no such table"),
+            n_before => Ok(n_before),
+        });
+        let error = built(&build).await.unwrap_err();
+        let told = format!("{error:#}");
+        assert!(told.contains("it could not be built") && told.contains("panic"), "{told}");
+        assert_eq!(built(&build).await.unwrap(), 1);
+        assert_eq!(built(&build).await.unwrap(), 2);
+    }
 }

@@ -124,6 +124,16 @@ impl TextTable {
         }
     }
 
+    /// Tells whether a row has begun.
+    pub(crate) fn has_row(&self) -> bool {
+        !self.row.is_empty()
+    }
+
+    /// Pushes the rows so far; the one that has begun stays.
+    pub(crate) fn end_rows(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
+        output.push(BlockKind::Table, pointer, std::mem::take(&mut self.text))
+    }
+
     /// Ends the table and pushes the rest.
     pub(crate) fn end(&mut self, pointer: &Pointer, output: &mut Output) -> Result<()> {
         let text = self.finish();

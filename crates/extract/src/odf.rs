@@ -4,6 +4,7 @@ use model::{BlockKind, Pointer};
 
 use crate::archive::ZipFile;
 use crate::error::{Error, Result};
+use crate::flow::list_indent;
 use crate::grid::{SheetRows, TextTable};
 use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute};
 use crate::output::Output;
@@ -338,7 +339,12 @@ impl Walk {
             return Ok(());
         }
         let kind = if self.in_notes { BlockKind::Other } else { paragraph.kind };
-        output.push(kind, &self.pointer(), paragraph.text)
+        let text = if kind == BlockKind::ListItem {
+            format!("{}{}", list_indent(self.n_lists), paragraph.text.trim_start())
+        } else {
+            paragraph.text
+        };
+        output.push(kind, &self.pointer(), text)
     }
 
     /// Pushes comments and footnotes after what they belong to.

@@ -1,16 +1,27 @@
-//! A search with filters that found nothing: what emptied it, the words or the filters?
+//! A search with filters: do they hide what was asked for, and what emptied it, the words or the
+//! filters?
 //!
 //! The same words without the filters tell. Words that are in the index are right, and it is the
 //! filters that leave nothing; words that are nowhere are mended by the words of the whole index,
 //! and looked for behind the same filters. Filters that were only read out of the query give way
-//! where they leave nothing, or nothing that is about the words; filters that were given stay.
+//! where they leave nothing, or hide a file that answers the query better than all they leave:
+//! "formulas in excel" may ask for spreadsheets or about them. A bound of years ("before 2022") names
+//! the very year that is not wanted: it gives way only to a file that says it in these words.
+//! Filters that were given stay.
 //! Whatever was done is said.
 
-use model::{Deadline, Warning};
-use retrieve::Response;
+use std::collections::HashSet;
+use std::path::Path;
+
+use model::{AttributeValue, Deadline, DocumentId, Warning};
+use retrieve::{Ranked, Response};
 
 use crate::Result;
-use crate::search::{Filters, SearchRequest, Searched, ask};
+use crate::filters::Filters;
+use crate::index::attribute;
+use crate::search::{SearchRequest, Searched, ask};
+use crate::walk::ext_of;
+use crate::years::shown;
 
 /// What a search is made again with.
 pub(crate) struct Again<'a> {
@@ -18,6 +29,8 @@ pub(crate) struct Again<'a> {
     pub(crate) request: &'a SearchRequest,
     /// The words of the query without those that were read as filters.
     pub(crate) query: &'a str,
+    /// The words of the query that bound years to one side, where years were read out of it.
+    pub(crate) bounds: Vec<String>,
     pub(crate) roots: &'a [String],
     pub(crate) deadline: &'a Deadline,
 }
@@ -29,16 +42,13 @@ pub(crate) struct Decided {
     pub(crate) filters: Filters,
 }
 
-/// A best score below this says that nothing that passes the filters is about the words.
-const POOR: f64 = 0.3;
+/// How much better a hidden file must answer the whole query than the best that passes the filters
+/// answers what is left of it. Less is chance: the two are scores of different words.
+const BETTER: f64 = 0.05;
 
-/// How much better the best score must be for filters that were only said to give way.
+/// How much better a hidden file must answer the whole query than the best that passes the filters
+/// answers the whole query. What is left of a short query is soon answered in full.
 const CLEARLY_BETTER: f64 = 0.3;
-
-/// Tells whether filters that were read out of the words may have hidden what was asked for.
-pub(crate) fn is_in_doubt(response: &Response) -> bool {
-    response.corrected.is_some() || best(response) < POOR
-}
 
 /// Gives the best score; zero where nothing was found.
 fn best(response: &Response) -> f64 {
@@ -54,13 +64,10 @@ impl Again<'_> {
         warnings: &mut Vec<Warning>,
     ) -> Result<Decided> {
         let is_found = !response.hits.is_empty() && response.corrected.is_none();
-        if is_found && self.relaxed(&filters).is_empty() {
-            return Ok(Decided { response, query: self.query.to_owned(), filters });
+        if is_found {
+            return self.wider_where_better(response, filters, warnings);
         }
         let open = self.ask(self.query, &Filters::default())?;
-        if is_found {
-            return self.wider_where_better(response, filters, &open, warnings);
-        }
         // With a mended spelling the filters may have something to let through after all.
         let (mut response, query) = match &open.corrected {
             Some(corrected) if response.corrected.as_ref() != Some(corrected) => {
@@ -80,8 +87,13 @@ impl Again<'_> {
         if !response.hits.is_empty() && !is_right {
             return Ok(Decided { response, query: query.to_owned(), filters });
         }
-        // The words that were read as filters are words again; a mended query has none of them.
-        let words = if query == self.query { self.request.query.as_str() } else { query };
+        // The words that were read as filters are words again; a mended query has none of them, and
+        // a bound that no file says would find the year that it leaves out.
+        let whole = self.request.query.as_str();
+        let is_whole = query == self.query
+            && (self.bounds.is_empty()
+                || self.is_bound_said(&self.ask(whole, &Filters::default())?));
+        let words = if is_whole { whole } else { query };
         for relaxed in self.relaxed(&filters) {
             let wider = self.ask(words, &relaxed)?;
             if !wider.hits.is_empty() {
@@ -105,29 +117,102 @@ impl Again<'_> {
         Ok(Decided { response, query: query.to_owned(), filters })
     }
 
-    /// Something passes the filters that has next to nothing to do with the words, as vectors
-    /// always find something: filters that were only read out of the query give way where what
-    /// they hide is about the words.
+    /// Something passes the filters: those that were only read out of the query give way where
+    /// they hide what answers the query better.
     fn wider_where_better(
         &self,
         response: Response,
         filters: Filters,
-        open: &Response,
         warnings: &mut Vec<Warning>,
     ) -> Result<Decided> {
-        let is_better = |wider: &Response| best(wider) >= best(&response) + CLEARLY_BETTER;
-        if is_better(open) {
-            for relaxed in self.relaxed(&filters) {
-                let wider = self.ask(&self.request.query, &relaxed)?;
-                if is_better(&wider) {
-                    let note = relaxed_note(&filters, &relaxed);
-                    warnings.push(Warning::new("filters_relaxed", note));
-                    let query = self.request.query.clone();
-                    return Ok(Decided { response: wider, query, filters: relaxed });
+        // A kind that is not wanted can only be meant as a filter.
+        let is_certain = !filters.without_exts.is_empty();
+        let all_relaxed = if is_certain { Vec::new() } else { self.relaxed(&filters) };
+        let words = self.request.query.as_str();
+        if let Some(widest) = all_relaxed.last() {
+            let open = self.ask(words, widest)?;
+            if self.hides_better(&response, &filters, &open)? {
+                for relaxed in &all_relaxed {
+                    let wider = match relaxed == widest {
+                        true => open.clone(),
+                        false => self.ask(words, relaxed)?,
+                    };
+                    if relaxed == widest || self.hides_better(&response, &filters, &wider)? {
+                        let note = relaxed_note(&filters, relaxed);
+                        warnings.push(Warning::new("filters_relaxed", note));
+                        let (query, filters) = (words.to_owned(), relaxed.clone());
+                        return Ok(Decided { response: wider, query, filters });
+                    }
                 }
             }
         }
         Ok(Decided { response, query: self.query.to_owned(), filters })
+    }
+
+    /// Tells whether a wider search for the whole query has a file that the filters hide, and that
+    /// answers it better than what passes them.
+    fn hides_better(&self, inside: &Response, filters: &Filters, wider: &Response) -> Result<bool> {
+        let known: HashSet<&DocumentId> =
+            inside.hits.iter().map(|ranked| &ranked.hit.document).collect();
+        let (mut outside_best, mut inside_best) = (None, None);
+        for ranked in &wider.hits {
+            let (document, score) = (&ranked.hit.document, ranked.hit.score.rounded());
+            let passes = known.contains(document) || self.passes(document, filters)?;
+            if !passes && !self.may_hide(ranked, filters)? {
+                continue;
+            }
+            let place = if passes { &mut inside_best } else { &mut outside_best };
+            place.get_or_insert(score);
+            if outside_best.is_some() && inside_best.is_some() {
+                break;
+            }
+        }
+        let Some(outside_best) = outside_best else { return Ok(false) };
+        // One that is not among those looked at is no better than the last of them.
+        let last = wider.hits.last().map_or(0.0, |ranked| ranked.hit.score.rounded());
+        let inside_best = inside_best.unwrap_or(last);
+        Ok(outside_best >= best(inside) + BETTER || outside_best >= inside_best + CLEARLY_BETTER)
+    }
+
+    /// Tells whether a file that does not pass may be what was asked for. One that only years hide
+    /// must say their bound in its words, since it is found by the year that is not wanted.
+    fn may_hide(&self, ranked: &Ranked, filters: &Filters) -> Result<bool> {
+        let document = &ranked.hit.document;
+        let of_any_year = Filters { years: Vec::new(), ..filters.clone() };
+        if self.bounds.is_empty() || !self.passes(document, &of_any_year)? {
+            return Ok(true);
+        }
+        Ok(self.says_bound(ranked))
+    }
+
+    fn is_bound_said(&self, response: &Response) -> bool {
+        response.hits.iter().any(|ranked| self.says_bound(ranked))
+    }
+
+    /// Tells whether a file has a bound of years in its name or in what was found.
+    fn says_bound(&self, ranked: &Ranked) -> bool {
+        let said = plain(&format!("{} {}", ranked.hit.document, ranked.passage.passage.text));
+        self.bounds.iter().any(|bound| said.contains(&plain(bound)))
+    }
+
+    /// Tells whether a file passes the filters.
+    fn passes(&self, document: &DocumentId, filters: &Filters) -> Result<bool> {
+        let ext = ext_of(Path::new(document.as_str()));
+        let is_of_kind = (filters.exts.is_empty() || filters.exts.contains(&ext))
+            && !filters.without_exts.contains(&ext);
+        if !is_of_kind || filters.years.is_empty() {
+            return Ok(is_of_kind);
+        }
+        let indexer = self.searched.indexer;
+        let info = indexer.config().store.document(indexer.namespace(), document)?;
+        let years = info.and_then(|info| info.attributes.get(attribute::YEARS).cloned());
+        Ok(match years {
+            Some(AttributeValue::Keyword(year)) => filters.years.contains(&year),
+            Some(AttributeValue::Keywords(years)) => {
+                years.iter().any(|year| filters.years.contains(year))
+            }
+            Some(AttributeValue::Integer(_)) | None => false,
+        })
     }
 
     fn ask(&self, query: &str, filters: &Filters) -> Result<Response> {
@@ -139,25 +224,34 @@ impl Again<'_> {
     fn relaxed(&self, filters: &Filters) -> Vec<Filters> {
         let no_years = (self.request.years.is_none() && !filters.years.is_empty())
             .then(|| Filters { years: Vec::new(), ..filters.clone() });
-        let no_exts = (self.request.exts.is_none() && !filters.exts.is_empty())
-            .then(|| Filters { exts: Vec::new(), ..filters.clone() });
+        let no_exts =
+            (self.request.exts.is_none() && filters.has_exts()).then(|| filters.of_any_kind());
         let neither = (no_years.is_some() && no_exts.is_some()).then(Filters::default);
         no_years.into_iter().chain(no_exts).chain(neither).collect()
     }
 }
 
+/// Writes words as they are compared: folded, and with one space between them.
+fn plain(text: &str) -> String {
+    let folded = text::fold(text);
+    let words = folded.split(|char: char| !char.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    format!(" {}", words.join(" "))
+}
+
 fn relaxed_note(filters: &Filters, relaxed: &Filters) -> String {
-    let is_left = |before: &[String], after: &[String]| match before == after {
+    let left_out = |before: &[String], after: &[String]| match before == after {
         true => Vec::new(),
         false => before.to_vec(),
     };
     let left_out = Filters {
-        exts: is_left(&filters.exts, &relaxed.exts),
-        years: is_left(&filters.years, &relaxed.years),
+        exts: left_out(&filters.exts, &relaxed.exts),
+        without_exts: left_out(&filters.without_exts, &relaxed.without_exts),
+        years: left_out(&filters.years, &relaxed.years),
     };
     format!(
-        "no file that passes what the query was understood to filter by ({}) answers it: the \
-         search was made without it; give `years` or `exts` to filter all the same",
+        "no file that passes what the query was understood to filter by ({}) answers it as well as \
+         others do: the search was made without it; give `years` or `exts` to filter all the same",
         named(&left_out)
     )
 }
@@ -165,10 +259,10 @@ fn relaxed_note(filters: &Filters, relaxed: &Filters) -> String {
 fn named(filters: &Filters) -> String {
     let mut names = Vec::new();
     if !filters.years.is_empty() {
-        names.push(format!("years {}", filters.years.join(", ")));
+        names.push(format!("years {}", shown(&filters.years).join(", ")));
     }
-    if !filters.exts.is_empty() {
-        names.push(format!("formats {}", filters.exts.join(", ")));
+    if filters.has_exts() {
+        names.push(format!("formats {}", filters.shown_exts().join(", ")));
     }
     names.join("; ")
 }

@@ -7,6 +7,7 @@ use model::{Caller, DocumentId, Passage, ReadOutcome, Warning};
 use serde::Serialize;
 use store::{Counts, DocumentPage};
 
+use crate::name::text_of;
 use crate::outcomes::outcome_of;
 use crate::{Error, Result, Service};
 
@@ -97,8 +98,7 @@ impl Service {
     ) -> Result<FilePage> {
         let indexer = self.indexer();
         let (_, resolved) = indexer.roots().locate(caller, folder)?;
-        let missing = || Error::NotFound { path: folder.to_owned() };
-        let prefix = format!("{}/", resolved.to_str().ok_or_else(missing)?.trim_end_matches('/'));
+        let prefix = format!("{}/", text_of(&resolved).trim_end_matches('/'));
         let limit = limit.clamp(1, MAX_LISTED);
         let word = word.map(text::fold);
         let mut page = FilePage::default();
@@ -155,8 +155,7 @@ impl Service {
             let problem = "is a file: openFile reads it";
             return Err(Error::BadPath { path: given.to_owned(), problem });
         }
-        let missing = || Error::NotFound { path: given.to_owned() };
-        let folder = resolved.to_str().ok_or_else(missing)?.to_owned();
+        let folder = text_of(&resolved).into_owned();
         let prefix = format!("{}/", folder.trim_end_matches('/'));
         let limit = request.limit.clamp(1, MAX_LISTED);
         let mut page = FolderPage {
@@ -187,7 +186,11 @@ impl Service {
                 }
                 match inner.split_once('/') {
                     None => page.entries.push(FolderEntry {
-                        name: inner.to_owned(),
+                        // A folder that may not be read is known by its own name.
+                        name: match document.metadata["folder"].as_bool() {
+                            Some(true) => format!("{inner}/"),
+                            _ => inner.to_owned(),
+                        },
                         bytes: document.metadata["bytes"].as_u64(),
                         modified: document.metadata["modified"].as_i64(),
                     }),
@@ -213,10 +216,7 @@ impl Service {
     pub fn passages(&self, caller: &Caller, path: &str) -> Result<Vec<Passage>> {
         let indexer = self.indexer();
         let (_, resolved) = indexer.roots().locate(caller, path)?;
-        let Some(resolved) = resolved.to_str() else {
-            return Err(Error::NotFound { path: path.to_owned() });
-        };
-        let document = DocumentId::new(resolved);
+        let document = DocumentId::new(text_of(&resolved));
         Ok(indexer.config().store.passages_of(indexer.namespace(), &document)?)
     }
 

@@ -1,9 +1,10 @@
 //! Which files a model's text may name: those that were given to it, and of which it used
 //! something.
 //!
-//! Models name files in brackets of any kind. A file that was not given is an invention, and is
-//! taken out; words in brackets that name no file stay.
+//! Models name files in brackets of any kind, or by their number in square ones. A file or a number
+//! that was not given is an invention, and is taken out; words in brackets that name no file stay.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use extract::Format;
@@ -22,10 +23,18 @@ const BETWEEN: [char; 5] = [',', ';', '、', '，', '；'];
 /// Longer endings of a name are no extension of a file.
 const MAX_EXT_BYTES: usize = 5;
 
+/// A text with the citations that are true.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TrueCitations {
+    pub(crate) text: String,
+    /// Citations that were taken out, as they were written.
+    pub(crate) removed: Vec<String>,
+}
+
 /// Takes out citations of files that were not given or of which nothing was used, and names the
 /// files where the model named none.
-pub(crate) fn with_true_citations(summary: &str, results: &[SnippetOf]) -> String {
-    let cited = Cited { summary, results };
+pub(crate) fn with_true_citations(summary: &str, results: &[SnippetOf]) -> TrueCitations {
+    let cited = Cited { summary, results, removed: RefCell::default() };
     let mut n_cited = 0;
     let mut kept = String::with_capacity(summary.len());
     for line in summary.split_inclusive('\n') {
@@ -42,13 +51,14 @@ pub(crate) fn with_true_citations(summary: &str, results: &[SnippetOf]) -> Strin
             kept.push_str(&format!("\n\n[{}]", names.join(", ")));
         }
     }
-    kept
+    TrueCitations { text: kept, removed: cited.removed.into_inner() }
 }
 
 /// What may be cited.
 struct Cited<'a> {
     summary: &'a str,
     results: &'a [SnippetOf],
+    removed: RefCell<Vec<String>>,
 }
 
 impl Cited<'_> {
@@ -70,6 +80,7 @@ impl Cited<'_> {
                     *n_cited += 1;
                     named.push(part);
                 } else if self.is_false(part, open) {
+                    self.removed.borrow_mut().push(part.to_owned());
                     is_any_false = true;
                 } else {
                     named.push(part);
@@ -96,6 +107,7 @@ impl Cited<'_> {
                 return cell.to_owned();
             }
             if !name.contains(char::is_whitespace) && self.is_false(name, '(') {
+                self.removed.borrow_mut().push(name.to_owned());
                 return cell.replace(name, "");
             }
             self.text(cell, n_cited)
@@ -105,6 +117,9 @@ impl Cited<'_> {
 
     /// Tells whether a part names a file that was given and of which something was said.
     fn is_true(&self, part: &str) -> bool {
+        if let Some(number) = number_of(part) {
+            return (1..=self.results.len()).contains(&number) && !self.is_said(part);
+        }
         // What was said in another language shares no words with its source.
         let language = detect_language(self.summary);
         self.results.iter().any(|result| {
@@ -116,11 +131,31 @@ impl Cited<'_> {
 
     /// Tells whether a part names a file that may not be named.
     fn is_false(&self, part: &str, open: char) -> bool {
+        if number_of(part).is_some() {
+            // A year or an amount that a source has in brackets is no citation.
+            return open == '[' && !self.is_said(part);
+        }
         let is_claim = if open == '[' { has_ending(part) } else { names_a_file(part) };
         // What a source itself says in words is no citation.
         let is_quoted = || self.results.iter().any(|result| result.snippet.contains(part));
         is_claim && (open == '[' || !is_quoted())
     }
+
+    /// Tells whether a source itself has this in square brackets.
+    fn is_said(&self, part: &str) -> bool {
+        let bracketed = format!("[{part}]");
+        self.results.iter().any(|result| result.snippet.contains(&bracketed))
+    }
+}
+
+/// Reads a citation by number: `7`, `^7`, `source 7`.
+fn number_of(part: &str) -> Option<usize> {
+    let bare = part.trim_start_matches('^');
+    let lower = bare.to_lowercase();
+    let names = ["source ", "snippet ", "result ", "ref ", "quelle "];
+    let bare = names.iter().find_map(|name| lower.strip_prefix(name)).unwrap_or(&lower).trim();
+    let is_number = (1..=3).contains(&bare.len()) && bare.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| bare.parse().ok()).flatten()
 }
 
 fn next_bracket(text: &str) -> Option<(usize, char, char)> {
@@ -169,7 +204,7 @@ mod tests {
         };
         let results = [snippet("/a/plan.docx", "one harbour"), snippet("/a/b.md", "two railways")];
         let check = |written: &str, expected: &str| {
-            assert_eq!(with_true_citations(written, &results), expected);
+            assert_eq!(with_true_citations(written, &results).text, expected);
         };
         check("- One [plan.docx]\n- Two [/a/b.md]", "- One [plan.docx]\n- Two [/a/b.md]");
         check("One [plan.docx, other.pdf]. Two [x.md].", "One [plan.docx]. Two .");
@@ -188,8 +223,29 @@ mod tests {
             },
             SnippetOf { path: "/a/b.md".to_owned(), snippet: "Budget of the railway".to_owned() },
         ];
-        let written = with_true_citations("In May the harbour opens.", &results);
+        let written = with_true_citations("In May the harbour opens.", &results).text;
         assert_eq!(written, "In May the harbour opens.\n\n[plan.docx]");
+    }
+
+    /// `[7]` of two results was let through.
+    #[test]
+    fn numbers_of_results_that_were_not_given_are_taken_out() {
+        let snippet = |path: &str, snippet: &str| SnippetOf {
+            path: path.to_owned(),
+            snippet: snippet.to_owned(),
+        };
+        let results =
+            [snippet("/a/plan.docx", "harbour cranes [12]"), snippet("/a/b.md", "two railways")];
+        let check = |written: &str, expected: &str, removed: &[&str]| {
+            let cited = with_true_citations(written, &results);
+            assert_eq!(cited.text, expected);
+            assert_eq!(cited.removed, removed);
+        };
+        check("One harbour [1].", "One harbour [1].", &[]);
+        check("Harbour cranes [7].", "Harbour cranes .\n\n[plan.docx]", &["7"]);
+        check("One harbour [1, 7]. Two [source 2].", "One harbour [1]. Two [source 2].", &["7"]);
+        check("One harbour [12] (7) [1]", "One harbour [12] (7) [1]", &[]);
+        check("One harbour [1] [x.md]", "One harbour [1] ", &["x.md"]);
     }
 
     /// A model put the name of a file that nobody gave it into round brackets.
@@ -204,7 +260,7 @@ mod tests {
             snippet("/a/annual report.pdf", "two railways"),
         ];
         let check = |written: &str, expected: &str| {
-            assert_eq!(with_true_citations(written, &results), expected);
+            assert_eq!(with_true_citations(written, &results).text, expected);
         };
         check("One harbour (plan.docx).", "One harbour (plan.docx).");
         check("One harbour (other.pdf) [plan.docx].", "One harbour  [plan.docx].");

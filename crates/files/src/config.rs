@@ -33,7 +33,7 @@ impl FilesConfig {
     ///
     /// [`crate::Error::BadPattern`].
     pub fn check(&self) -> crate::Result<()> {
-        match crate::walk::overrides(std::path::Path::new("/"), &self.ignore) {
+        match crate::walk::ignore_patterns(std::path::Path::new("/"), &self.ignore) {
             Ok(_) => Ok(()),
             Err((pattern, problem)) => Err(crate::Error::BadPattern { pattern, problem }),
         }

@@ -1,4 +1,4 @@
-//! What can go wrong in this family, sorted by who can mend it.
+//! What can go wrong in this family, sorted by who can fix it.
 
 use std::path::PathBuf;
 

@@ -7,19 +7,18 @@ use std::time::{Duration, Instant};
 
 use extract::{Caps, Pool};
 use ingest::{
-    Cut, Gone, Hooks, Item, Job, JobContext, JobFailure, Pipeline, Prepared, Progress, Runner,
-    Scope, Unchanged, Vectors, arguments_of,
+    Cut, Gone, Job, JobContext, JobFailure, Pipeline, Progress, Runner, Scope, Unchanged, Vectors,
+    arguments_of,
 };
-use model::{
-    AttributeValue, Block, DocumentId, NamespaceId, Passage, TenantId, Warning, with_causes,
-};
+use model::{AttributeValue, DocumentId, NamespaceId, TenantId, Warning, with_causes};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
 
+use crate::hooks::FileHooks;
+use crate::name::{path_of, text_of};
 use crate::reach::Reach;
 use crate::walk::{FileSource, Selection, volume_of};
-use crate::years::years;
 use crate::{FilesConfig, Result, Root, Roots};
 
 /// The kind of job that indexes a root.
@@ -42,6 +41,8 @@ pub(crate) mod attribute {
     pub(crate) const YEARS: &str = "years";
     /// What became of the file when it was read.
     pub(crate) const OUTCOME: &str = "outcome";
+    /// Names what the file says: files with the same text have the same.
+    pub(crate) const CONTENT: &str = "content";
 }
 
 /// The namespace that files live in.
@@ -51,6 +52,34 @@ const NAMESPACE: &str = "files";
 /// was anything.
 pub fn forget_all(store: &Store) -> Result<bool> {
     Ok(store.drop_namespace(&NamespaceId::new(NAMESPACE))?)
+}
+
+/// Erases what was indexed of some roots, by their names, and tells how many files that were.
+pub fn forget_roots(store: &Store, roots: &BTreeSet<String>) -> Result<usize> {
+    let namespace = NamespaceId::new(NAMESPACE);
+    let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
+    let mut n_removed = 0;
+    loop {
+        let documents = match store.documents(&namespace, &page) {
+            Err(store::Error::UnknownNamespace { .. }) => return Ok(0),
+            documents => documents?,
+        };
+        let Some(last) = documents.last() else { break };
+        page.after = Some(last.id.clone());
+        let is_gone = |document: &DocumentInfo| {
+            matches!(document.attributes.get(attribute::ROOT),
+                Some(AttributeValue::Keyword(root)) if roots.contains(root))
+        };
+        let gone = documents.into_iter().filter(is_gone).map(|document| document.id);
+        let gone: Vec<DocumentId> = gone.collect();
+        if !gone.is_empty() {
+            n_removed += store.delete(&namespace, &gone)?;
+        }
+    }
+    if n_removed > 0 {
+        store.forget_erased(std::slice::from_ref(&namespace))?;
+    }
+    Ok(n_removed)
 }
 
 /// What happens to files of folders that are no roots.
@@ -124,6 +153,8 @@ pub struct Indexer {
     reach: Reach,
     /// Roots that are known to have been indexed to their end.
     completed: Mutex<HashSet<String>>,
+    /// Why changes of the roots are not noticed now, where they are not.
+    watch_problem: Mutex<Option<String>>,
 }
 
 /// What a job is told.
@@ -133,7 +164,7 @@ pub(crate) struct IndexArguments {
     pub(crate) folder: String,
     pub(crate) full: bool,
     /// The paths that changed; everything in the folder when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "crate::name", skip_serializing_if = "Option::is_none")]
     pub(crate) paths: Option<BTreeSet<PathBuf>>,
 }
 
@@ -163,7 +194,13 @@ impl Indexer {
         // Paths are compared as they are resolved.
         config.data_dir =
             config.data_dir.map(|folder| fs_err::canonicalize(&folder).unwrap_or(folder));
-        Ok(Indexer { config, namespace, reach: Reach::of_disk(), completed: Mutex::default() })
+        Ok(Indexer {
+            config,
+            namespace,
+            reach: Reach::of_disk(),
+            completed: Mutex::default(),
+            watch_problem: Mutex::default(),
+        })
     }
 
     /// Gives the namespace that files live in.
@@ -174,6 +211,15 @@ impl Indexer {
     /// Gives the roots.
     pub fn roots(&self) -> &Roots {
         &self.config.roots
+    }
+
+    /// Says why changes of the roots are not noticed now, where they are not.
+    pub(crate) fn watch_problem(&self) -> Option<String> {
+        self.watch_problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_watch_problem(&self, problem: Option<String>) {
+        *self.watch_problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
     /// Names those roots among the given ones that could not be reached when last asked.
@@ -331,7 +377,7 @@ impl Indexer {
         let scope = match selection {
             Selection::Folder(folder) => Scope::below(below(folder)),
             Selection::Paths(paths) => Scope::of(
-                paths.iter().filter_map(|path| path.to_str()).map(DocumentId::new).collect(),
+                paths.iter().map(|path| DocumentId::new(text_of(path))).collect(),
                 paths.iter().map(|path| below(path)).collect(),
             ),
         };
@@ -407,7 +453,7 @@ impl Indexer {
             )?;
         let selection = match arguments.paths {
             Some(paths) => Selection::Paths(paths),
-            None => Selection::Folder(PathBuf::from(&arguments.folder)),
+            None => Selection::Folder(path_of(&arguments.folder)),
         };
         let indexed = self.take_in(root, &selection, arguments.full, context.progress()).map_err(
             |error| {
@@ -421,32 +467,9 @@ impl Indexer {
     }
 }
 
-/// What is special about files: the years that they name, and what became of them.
-struct FileHooks(Cut);
-
-impl Hooks for FileHooks {
-    fn complete(&self, item: &mut Item, blocks: &mut Vec<Block>) {
-        let years = years(&item.title, blocks);
-        item.attributes.insert(attribute::YEARS.to_owned(), years.into());
-    }
-
-    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
-        self.0.cut(item, blocks)
-    }
-
-    fn finish(&self, prepared: &mut Prepared) {
-        let document = &mut prepared.document;
-        let code = prepared.outcome.code();
-        document.attributes.insert(attribute::OUTCOME.to_owned(), code.into());
-        if let Some(reason) = &prepared.reason {
-            document.metadata["reason"] = json!(reason);
-        }
-    }
-}
-
 /// Begins the ids of everything below a folder.
 fn below(folder: &Path) -> String {
-    format!("{}/", folder.to_string_lossy().trim_end_matches('/'))
+    format!("{}/", text_of(folder).trim_end_matches('/'))
 }
 
 /// Counts whole milliseconds.

@@ -12,6 +12,7 @@
 
 mod config;
 mod error;
+mod name;
 mod platform;
 
 mod reach;
@@ -21,8 +22,12 @@ mod years;
 
 mod again;
 mod browse;
+mod deep;
+mod filters;
+mod hooks;
 mod index;
 mod outcomes;
+mod page;
 mod place;
 mod preview;
 mod same;
@@ -41,18 +46,20 @@ mod tests;
 
 pub use browse::{FileEntry, FilePage, FolderEntry, FolderPage, FolderRequest, MAX_LISTED};
 pub use config::{FilesConfig, RootConfig};
+pub use deep::MAX_BY_RANK;
 pub use error::{Error, Result};
 pub use index::{
-    INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, indexed_roots,
+    INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, forget_roots,
+    indexed_roots,
 };
 pub use outcomes::{FileOutcome, RootOutcomes};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};
 pub use search::{FileHit, MAX_RESULTS, MAX_WALKED, Pagination, SearchRequest, SearchResults};
-pub use service::{IndexAnswer, Service, ServiceConfig};
+pub use service::{IndexAnswer, Service, ServiceConfig, stop_jobs};
 pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest};
-pub use walk::{ListedFile, list_files, list_folders, volume_of};
+pub use walk::{FolderContent, ListedFile, list_files, list_folders, volume_of};
 pub use watch::Watcher;
 
 /// The version of the family's tools, in every answer.

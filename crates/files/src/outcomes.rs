@@ -9,6 +9,7 @@ use serde::Serialize;
 use store::{DocumentInfo, DocumentPage};
 
 use crate::index::{IndexArguments, attribute};
+use crate::name::path_of;
 use crate::{Error, Indexer, Result, Service};
 
 /// Documents looked at in one go.
@@ -122,7 +123,7 @@ impl Service {
             }
             None => {
                 let files = indexer.files_with(caller, outcome, None, MAX_RETRIED)?;
-                paths.extend(files.into_iter().map(|file| PathBuf::from(file.path)));
+                paths.extend(files.into_iter().map(|file| path_of(&file.path)));
             }
         }
         let n_files = paths.len();

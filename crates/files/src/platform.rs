@@ -86,6 +86,28 @@ pub(crate) fn device(_metadata: &Metadata) -> Option<u64> {
     None
 }
 
+/// Writes when a file's content and when its entry changed, exactly, where the system tells: a
+/// content that is put into place with the size and the time of another one changes the second. The
+/// number of the file is not part of it, since shares may number their files anew with each mount.
+#[cfg(unix)]
+pub(crate) fn exact_times(metadata: &Metadata) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    Some(format!(
+        "{}.{:09} {}.{:09}",
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.ctime(),
+        metadata.ctime_nsec()
+    ))
+}
+
+/// The standard library tells one time here, in steps of 100 nanoseconds.
+#[cfg(not(unix))]
+pub(crate) fn exact_times(metadata: &Metadata) -> Option<String> {
+    let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(since.as_nanos().to_string())
+}
+
 /// What tells one folder from another that has come into its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FolderIdentity(u64, u64);

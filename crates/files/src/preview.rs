@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use model::{Around, Caller, Passage, Pointer, Warning};
 use serde::Serialize;
 
+use crate::name::text_of;
 use crate::place::{self, Place};
 use crate::{Error, Indexer, Result};
 
@@ -80,9 +81,10 @@ impl Window {
         (self.end < self.total).then_some(self.end)
     }
 
-    /// Gives where the stretch before this one begins; nothing at the start.
-    pub fn prev(&self) -> Option<usize> {
-        (self.start > 0).then(|| self.start.saturating_sub((self.end - self.start).max(1)))
+    /// Gives where the stretch of so many characters before this one begins; nothing at the start.
+    /// This one may be shorter than others, as the last of a text is.
+    pub fn prev(&self, n_chars: usize) -> Option<usize> {
+        (self.start > 0).then(|| self.start.saturating_sub(n_chars.max(1)))
     }
 }
 
@@ -109,7 +111,7 @@ pub(crate) fn preview(
     let (resolved, passages) = opened(indexer, caller, path)?;
     debug_assert!(resolved.is_absolute());
     // A relative path is answered with the absolute one, which other tools take as well.
-    let absolute = resolved.to_string_lossy();
+    let absolute = text_of(&resolved);
     let path = if Path::new(path).is_absolute() { path } else { &absolute };
     if passages.is_empty() {
         return Ok(Preview {
@@ -213,8 +215,7 @@ fn opened(indexer: &Indexer, caller: &Caller, path: &str) -> Result<(PathBuf, Ve
 }
 
 fn passages(indexer: &Indexer, path: &Path) -> Result<Vec<Passage>> {
-    let Some(path) = path.to_str() else { return Ok(Vec::new()) };
-    let document = model::DocumentId::new(path);
+    let document = model::DocumentId::new(text_of(path));
     Ok(indexer.config().store.passages_of(indexer.namespace(), &document)?)
 }
 
@@ -263,40 +264,77 @@ pub(crate) fn whole_text(passages: &[Passage]) -> WholeText {
     let end = passages.iter().map(|passage| passage.span.end).max().unwrap_or(0);
     let mut chars = vec![' '; end - start];
     let mut covered = start;
-    let mut before: Option<&Passage> = None;
+    let mut before: Option<Before<'_>> = None;
     for passage in passages {
         if passage.span.start > covered {
-            let gap = covered - start..passage.span.start - start;
-            let blank = before.map_or('\n', |before| blank_between(before, passage, gap.len()));
-            chars[gap].fill(blank);
+            let gap = &mut chars[covered - start..passage.span.start - start];
+            match &before {
+                Some(before) => fill_between(before, passage, gap),
+                None => gap.fill('\n'),
+            }
         }
         for (offset, char) in passage.text.chars().enumerate() {
             if let Some(slot) = chars.get_mut(passage.span.start - start + offset) {
                 *slot = char;
             }
         }
+        // A pointer is that of what is new in a passage, which may repeat the end of the one before.
+        let new = passage.text.chars().skip(covered.saturating_sub(passage.span.start));
+        let new = new.skip_while(|char| char.is_whitespace());
+        before = Some(Before { passage, n_breaks: new.filter(|char| *char == '\n').count() });
         covered = covered.max(passage.span.end);
-        before = Some(passage);
     }
     WholeText { start, chars }
 }
 
-/// Tells what was left out between two passages: blank space, of which only the length is known.
-/// A paragraph or a row ends there, but for one character inside a line.
-fn blank_between(before: &Passage, after: &Passage, n_chars: usize) -> char {
+/// The passage before a gap.
+struct Before<'a> {
+    passage: &'a Passage,
+    /// Line breaks behind the place that its pointer names.
+    n_breaks: usize,
+}
+
+impl Before<'_> {
+    /// Counts the line breaks that no passage has between this one and the next, where lines are
+    /// counted.
+    fn n_lost_breaks(&self, after: &Passage) -> Option<usize> {
+        let (Pointer::Line(first), Pointer::Line(second)) = (&self.passage.pointer, &after.pointer)
+        else {
+            return None;
+        };
+        Some((second.saturating_sub(*first) as usize).saturating_sub(self.n_breaks))
+    }
+}
+
+/// Fills what was left out between two passages: blank space, of which only the length is known.
+/// Where lines are counted, there are as many line breaks as lines between the two: a text that is
+/// cut between two lines has no empty line there.
+fn fill_between(before: &Before<'_>, after: &Passage, gap: &mut [char]) {
+    gap.fill(blank_between(before, after, gap.len()));
+    if let Some(n_lost) = before.n_lost_breaks(after)
+        && (1..gap.len()).contains(&n_lost)
+    {
+        let n_spaces = gap.len() - n_lost;
+        gap[..n_spaces].fill(' ');
+    }
+}
+
+/// Tells what was left out between two passages. A paragraph or a row ends there, but for one
+/// character inside a line.
+fn blank_between(before: &Before<'_>, after: &Passage, n_chars: usize) -> char {
     // Passages of a table are cut between rows. Two rows on one line would have cells at the
     // place of other columns.
     let is_row = |line: Option<&str>| line.is_some_and(|line| line.contains(" | "));
-    let is_in_table = is_row(before.text.lines().next_back()) && is_row(after.text.lines().next());
+    let is_in_table =
+        is_row(before.passage.text.lines().next_back()) && is_row(after.text.lines().next());
     if n_chars > 1 || is_in_table {
         return '\n';
     }
-    match (&before.pointer, &after.pointer) {
-        // Lines are counted: a line break that no passage has is between the two.
-        (Pointer::Line(first), Pointer::Line(second)) => {
-            let n_breaks = before.text.chars().filter(|char| *char == '\n').count();
-            if (second.saturating_sub(*first)) as usize > n_breaks { '\n' } else { ' ' }
-        }
+    // Lines are counted: a line break that no passage has is between the two.
+    if let Some(n_lost) = before.n_lost_breaks(after) {
+        return if n_lost > 0 { '\n' } else { ' ' };
+    }
+    match (&before.passage.pointer, &after.pointer) {
         (Pointer::Page(_) | Pointer::Slide(_) | Pointer::Message(_), _) => {
             let begins = after.text.trim_start().chars().next();
             let is_block = begins.is_some_and(|char| "#|-*•>".contains(char));
@@ -313,9 +351,9 @@ mod tests {
     use super::*;
 
     /// Where lines of the source are not those of the text, as in a CSV whose cells hold line
-    /// breaks, two rows became one.
+    /// breaks, two rows became one; and a text without an empty line had one every 4,000 characters.
     #[test]
-    fn rows_of_two_passages_stay_two_rows() {
+    fn between_two_passages_are_as_many_lines_as_in_the_source() {
         let passage = |ordinal: u32, text: &str, start: usize, line: u32| Passage {
             id: PassageId::new(format!("d:{ordinal}")),
             ordinal,
@@ -327,5 +365,15 @@ mod tests {
         let passages = [passage(0, "a | b\nann | 1", 0, 1), passage(1, "bob | 2", 14, 2)];
         let text: String = whole_text(&passages).chars.iter().collect();
         assert_eq!(text, "a | b\nann | 1\nbob | 2");
+        // Blocks of a text are two characters apart, also where it was cut between two lines. The
+        // second one repeats the end of the first.
+        let lines = [
+            passage(0, "one\ntwo\nthree", 0, 1),
+            passage(1, "three\nfour", 8, 4),
+            passage(2, "five", 20, 5),
+            passage(3, "seven", 26, 7),
+        ];
+        let text: String = whole_text(&lines).chars.iter().collect();
+        assert_eq!(text, "one\ntwo\nthree\nfour \nfive\n\nseven");
     }
 }

@@ -21,7 +21,7 @@ type Probe = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 enum Known {
     /// It answered.
     There,
-    /// It answered that there is no such folder.
+    /// It answered that there is no such folder, or none that may be read.
     Away,
     /// It has not answered yet, after a long time.
     Hangs,
@@ -38,7 +38,7 @@ pub(crate) struct Reach {
 impl Reach {
     /// Asks the disk.
     pub(crate) fn of_disk() -> Self {
-        Reach::new(Arc::new(|folder: &Path| folder.is_dir()), PATIENCE)
+        Reach::new(Arc::new(can_be_read), PATIENCE)
     }
 
     fn new(probe: Probe, patience: Duration) -> Self {
@@ -83,6 +83,11 @@ impl Reach {
             }
         }
     }
+}
+
+/// Tells whether a folder is there, and may be listed and entered.
+fn can_be_read(folder: &Path) -> bool {
+    fs_err::read_dir(folder).is_ok() && folder.join(".").is_dir()
 }
 
 fn lock(known: &Mutex<HashMap<PathBuf, Known>>) -> MutexGuard<'_, HashMap<PathBuf, Known>> {

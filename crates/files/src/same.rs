@@ -1,66 +1,233 @@
 //! Files that hold the same are one result, which names the others.
+//!
+//! What a file says is known by a hash that is indexed with it, so the other places of a result are
+//! looked up wherever they rank, and a walk passes over what it gave under another path.
 
-use store::DocumentInfo;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use model::{AttributeValue, Block, Deadline, DocumentId, Warning};
+use sha2::{Digest as _, Sha256};
+use store::{Bm25, DocumentInfo, Filter, WordsQuery, limits::MAX_CANDIDATES};
+
+use crate::index::attribute;
 use crate::walk::ext_of;
 use crate::{Indexer, Result};
 
-/// Longer files are compared by what was found alone, and so never taken for the same.
+/// Places of one result that are named.
+const MAX_PLACES: usize = 100;
+
+/// Bytes of the hash that are kept.
+const HASH_BYTES: usize = 16;
+
+/// Characters of a passage by whose words its copies are looked up.
+const LOOKUP_CHARS: usize = 60;
+
+/// Files whose copies are looked up together: their words make one query, whose terms are limited
+/// ([`store::limits::MAX_QUERY_TERMS`]; a character of Chinese gives up to three).
+const FOLDED_AT_ONCE: usize = 20;
+
+/// Longer files of an earlier version's index are compared by what was found alone, and so never
+/// taken for the same.
 const MAX_COMPARED_PASSAGES: usize = 500;
+
+/// Names what a file says, whatever its format and however its white space is; nothing for a file
+/// without text.
+pub(crate) fn content_of(blocks: &[Block]) -> Option<String> {
+    let mut hash = Sha256::new();
+    let mut is_empty = true;
+    for word in blocks.iter().flat_map(|block| block.text.split_whitespace()) {
+        hash.update(word.as_bytes());
+        hash.update(b" ");
+        is_empty = false;
+    }
+    let digest = hash.finalize();
+    let hex = digest.iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}"));
+    (!is_empty).then(|| hex.collect())
+}
 
 /// A file that was found, with what says the same.
 pub(crate) struct Places {
     pub(crate) ranked: retrieve::Ranked,
     pub(crate) document: Option<DocumentInfo>,
-    /// The paths of other files with the same content, in the order they were found.
+    /// The paths of other files with the same content.
     pub(crate) duplicates: Vec<String>,
-    /// The position among all files that were found, from 0.
+    /// The position among the files that were given, from 0.
     pub(crate) rank: usize,
 }
 
-/// Files in the order they were found, each content once, at most so many; and how many of those
-/// that were given are in them.
-pub(crate) fn folded(
-    indexer: &Indexer,
-    found: Vec<retrieve::Ranked>,
-    limit: usize,
-) -> Result<(Vec<Places>, usize)> {
-    let mut places: Vec<Places> = vec![];
-    for (rank, ranked) in found.into_iter().enumerate() {
-        let document =
-            indexer.config().store.document(indexer.namespace(), &ranked.hit.document)?;
-        let mut same = None;
-        for (idx, one) in places.iter().enumerate() {
-            if is_same(indexer, one, &ranked, document.as_ref())? {
-                same = Some(idx);
-                break;
-            }
-        }
-        if let Some(one) = same.and_then(|idx| places.get_mut(idx)) {
-            one.duplicates.push(ranked.hit.document.to_string());
-        } else if places.len() == limit {
-            return Ok((places, rank));
-        } else {
-            places.push(Places { ranked, document, duplicates: vec![], rank });
-        }
-    }
-    let n_taken = places.iter().map(|one| 1 + one.duplicates.len()).sum();
-    Ok((places, n_taken))
+/// What folding works with.
+pub(crate) struct Folding<'a> {
+    pub(crate) indexer: &'a Indexer,
+    /// What the caller may see and asked for.
+    pub(crate) filter: &'a Filter,
+    pub(crate) deadline: &'a Deadline,
+    /// Tells whether a page before this one gave a file.
+    pub(crate) is_given: &'a dyn Fn(&str) -> bool,
 }
 
-/// Files one by one, the same or not.
-pub(crate) fn each(
-    indexer: &Indexer,
-    found: Vec<retrieve::Ranked>,
-) -> Result<(Vec<Places>, usize)> {
-    let mut places: Vec<Places> = vec![];
-    for (rank, ranked) in found.into_iter().enumerate() {
-        let document =
-            indexer.config().store.document(indexer.namespace(), &ranked.hit.document)?;
-        places.push(Places { ranked, document, duplicates: vec![], rank });
+/// Files of a page.
+#[derive(Default)]
+pub(crate) struct Folded {
+    /// Each content once, in the order they were found.
+    pub(crate) places: Vec<Places>,
+    /// How many of the files that were found are in the page or passed over.
+    pub(crate) n_taken: usize,
+    /// Whether another content follows.
+    pub(crate) has_more: bool,
+    /// What is not told.
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Folding<'_> {
+    /// Takes files in the order they were found, each content once, at most so many.
+    pub(crate) fn page(&self, found: &[&retrieve::Ranked], limit: usize) -> Result<Folded> {
+        let mut folded = Folded::default();
+        let mut by_content: HashMap<String, Option<usize>> = HashMap::new();
+        let mut rank = 0;
+        // Few are looked at beyond the page, where thousands were found.
+        for found in found.chunks(FOLDED_AT_ONCE) {
+            let documents = self.documents(found.iter().copied())?;
+            let some: Vec<_> = found.iter().copied().zip(documents).collect();
+            let copies = self.copies(&some)?;
+            for (ranked, document) in some {
+                let path = ranked.hit.document.to_string();
+                let content = document.as_ref().and_then(content);
+                let known = match content {
+                    Some(content) => by_content.get(content).copied(),
+                    None => self.same_as(&folded.places, ranked, document.as_ref())?.map(Some),
+                };
+                if let Some(place_idx) = known {
+                    let place = place_idx.and_then(|idx| folded.places.get_mut(idx));
+                    if let Some(place) = place.filter(|place| !place.duplicates.contains(&path)) {
+                        place.duplicates.push(path);
+                    }
+                    rank += 1;
+                    continue;
+                }
+                let mut others = content.and_then(|content| copies.get(content)).cloned();
+                if let Some(others) = &mut others {
+                    others.remove(&path);
+                }
+                let others = others.unwrap_or_default();
+                if others.iter().any(|other| (self.is_given)(other)) {
+                    by_content.extend(content.map(|content| (content.to_owned(), None)));
+                    rank += 1;
+                    continue;
+                }
+                if folded.places.len() == limit {
+                    folded.has_more = true;
+                    folded.n_taken = rank;
+                    folded.cut();
+                    return Ok(folded);
+                }
+                let place_idx = Some(folded.places.len());
+                by_content.extend(content.map(|content| (content.to_owned(), place_idx)));
+                let duplicates = others.into_iter().collect();
+                let ranked = ranked.clone();
+                folded.places.push(Places { ranked, document, duplicates, rank });
+                rank += 1;
+            }
+        }
+        folded.n_taken = rank;
+        folded.cut();
+        Ok(folded)
     }
-    let n_taken = places.len();
-    Ok((places, n_taken))
+
+    /// Counts the contents among files that were found.
+    pub(crate) fn n_contents(&self, found: &[retrieve::Ranked]) -> Result<usize> {
+        let (mut contents, mut n_unknown) = (HashSet::new(), 0);
+        for document in self.documents(found.iter())? {
+            match document.as_ref().and_then(content) {
+                Some(content) => {
+                    contents.insert(content.to_owned());
+                }
+                None => n_unknown += 1,
+            }
+        }
+        Ok(contents.len() + n_unknown)
+    }
+
+    fn documents<'r>(
+        &self,
+        found: impl Iterator<Item = &'r retrieve::Ranked>,
+    ) -> Result<Vec<Option<DocumentInfo>>> {
+        let (store, namespace) = (&self.indexer.config().store, self.indexer.namespace());
+        let ids: Vec<DocumentId> = found.map(|ranked| ranked.hit.document.clone()).collect();
+        Ok(store.documents_by_id(namespace, &ids)?)
+    }
+
+    /// Looks up the files with the contents of some, by content: those that pass the filter. The
+    /// engine finds by words alone, so a few of each are given, which all its copies have.
+    fn copies(
+        &self,
+        some: &[(&retrieve::Ranked, Option<DocumentInfo>)],
+    ) -> Result<HashMap<String, BTreeSet<String>>> {
+        let (mut contents, mut words) = (BTreeSet::new(), String::new());
+        for (ranked, document) in some {
+            let Some(content) = document.as_ref().and_then(content) else { continue };
+            if contents.insert(content.to_owned()) {
+                let text = &ranked.passage.passage.text;
+                words.extend(text.chars().take(LOOKUP_CHARS));
+                words.push('\n');
+            }
+        }
+        let mut copies: HashMap<String, BTreeSet<String>> = HashMap::new();
+        if contents.is_empty() {
+            return Ok(copies);
+        }
+        let (store, namespace) = (&self.indexer.config().store, self.indexer.namespace());
+        let query = WordsQuery::from_text(&words, Bm25::PASSAGES, 0.0, 0.0);
+        let same = Filter::any_of(attribute::CONTENT, contents);
+        let filter = Filter::And(vec![self.filter.clone(), same]);
+        let found = store.by_words(namespace, &query, &filter, MAX_CANDIDATES, self.deadline)?;
+        let ids: BTreeSet<_> = found.hits.into_iter().map(|hit| hit.document).collect();
+        let ids: Vec<DocumentId> = ids.into_iter().collect();
+        for document in store.documents_by_id(namespace, &ids)?.into_iter().flatten() {
+            if let Some(content) = content(&document) {
+                copies.entry(content.to_owned()).or_default().insert(document.id.to_string());
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Finds a file of the page that says the same, in an index that an earlier version made.
+    fn same_as(
+        &self,
+        places: &[Places],
+        ranked: &retrieve::Ranked,
+        document: Option<&DocumentInfo>,
+    ) -> Result<Option<usize>> {
+        for (idx, one) in places.iter().enumerate() {
+            if is_same(self.indexer, one, ranked, document)? {
+                return Ok(Some(idx));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Folded {
+    /// Names no more places of one result than an answer has space for, and says so.
+    fn cut(&mut self) {
+        for place in &mut self.places {
+            let n_places = place.duplicates.len();
+            if n_places > MAX_PLACES {
+                place.duplicates.truncate(MAX_PLACES);
+                let path = &place.ranked.hit.document;
+                let message = format!(
+                    "`{path}` has the same content as {n_places} other files: {MAX_PLACES} are named"
+                );
+                self.warnings.push(Warning::new("places_cut", message));
+            }
+        }
+    }
+}
+
+fn content(document: &DocumentInfo) -> Option<&str> {
+    match document.attributes.get(attribute::CONTENT) {
+        Some(AttributeValue::Keyword(content)) => Some(content),
+        _ => None,
+    }
 }
 
 fn is_same(

@@ -10,13 +10,16 @@ use store::Filter;
 use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
-use crate::again::{Again, Decided, is_in_doubt};
+use crate::again::Again;
+use crate::deep::{MAX_BY_RANK, is_deep, total_of};
+use crate::filters::{Filters, WITHOUT};
 use crate::index::attribute;
+use crate::page::take;
 use crate::place::Place;
 use crate::preview::MAX_PREVIEW_CHARS;
-use crate::same::{Places, each, folded};
-use crate::walk::{ext_of, normal_ext};
-use crate::years::YEARS;
+use crate::same::{Folded, Places};
+use crate::walk::ext_of;
+use crate::years::{YEARS, range_of, shown};
 use crate::{Error, INDEX_JOB, Indexer, Result};
 
 /// The most results in one page.
@@ -61,19 +64,24 @@ impl SearchRequest {
             return refuse("query", &self.query, problem);
         }
         for year in self.years.iter().flatten() {
-            let number = year.parse().ok().filter(|_| year.len() == 4);
-            if !number.is_some_and(|year: u32| YEARS.contains(&year)) {
+            if range_of(year).is_none() {
                 let (first, last) = (YEARS.start(), YEARS.end());
-                let problem = format!("takes years of four digits, `{first}` to `{last}`");
+                let problem = format!(
+                    "takes years of four digits, `{first}` to `{last}`, and ranges such as \
+                     `2019-2021`"
+                );
                 return refuse("years", year, problem);
             }
         }
         for ext in self.exts.iter().flatten() {
-            let bare = ext.trim().trim_start_matches(['*', '.']);
+            let ext_alone = ext.trim();
+            let ext_alone = ext_alone.strip_prefix(WITHOUT).unwrap_or(ext_alone);
+            let bare = ext_alone.trim_start_matches(['*', '.']);
             let is_ext = |char: char| char.is_alphanumeric() || "_-+.~".contains(char);
             if bare.is_empty() || bare.chars().count() > MAX_EXT_CHARS || !bare.chars().all(is_ext)
             {
-                let problem = "takes extensions, such as `.pptx`".to_owned();
+                let problem =
+                    "takes extensions, such as `.pptx`, or `-.pptx` to leave one out".to_owned();
                 return refuse("exts", ext, problem);
             }
         }
@@ -145,7 +153,7 @@ pub struct SearchResults {
     pub years: Vec<String>,
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
-    /// What part can be found by meaning.
+    /// What part can be found by vector.
     pub coverage: Coverage,
     /// What each stage took, in order.
     pub timings: Vec<StageTiming>,
@@ -170,43 +178,42 @@ pub(crate) fn search(
     request.check()?;
     let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
-    let mut filters = Filters {
-        exts: match &request.exts {
-            Some(exts) => widened(exts),
-            None => said.extensions.iter().map(|ext| normal_ext(ext)).collect(),
-        },
-        years: match &request.years {
-            Some(years) => years.clone(),
-            None => said.years.iter().map(i32::to_string).collect(),
-        },
-    };
+    let mut filters = Filters::of(request, &said);
     // A query that says nothing but filters still asks for the files that pass them.
     let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
     let mut warnings = Vec::new();
-    // What the first page decides about filters holds for the others.
-    let is_further = request.after.is_none() && request.offset > 0 && !filters.is_empty();
-    let first = is_further.then(|| SearchRequest { offset: 0, ..request.clone() });
-    let asked = first.as_ref().unwrap_or(request);
-    let mut response = ask(searched, asked, query, &roots, &filters, deadline)?;
+    let is_deep = is_deep(request);
     let mut decided_query = query.to_owned();
-    if !filters.is_empty() && is_in_doubt(&response) {
-        let again = Again { searched, request: asked, query, roots: &roots, deadline };
-        let decided = again.search(response, filters, &mut warnings)?;
-        Decided { response, query: decided_query, filters } = decided;
+    let mut decided = None;
+    if !filters.is_empty() {
+        // What the first page decides about filters holds for the others.
+        let is_further = is_deep || request.after.is_none() && request.offset > 0;
+        let first = is_further.then(|| SearchRequest { offset: 0, after: None, ..request.clone() });
+        let asked = first.as_ref().unwrap_or(request);
+        let response = ask(searched, asked, query, &roots, &filters, deadline)?;
+        let bounds = match request.years.is_none() && !filters.years.is_empty() {
+            true => text::year_bounds(&request.query, clock),
+            false => Vec::new(),
+        };
+        let again = Again { searched, request: asked, query, bounds, roots: &roots, deadline };
+        let first_page = again.search(response, filters, &mut warnings)?;
+        (decided_query, filters) = (first_page.query, first_page.filters);
+        let is_page = !is_further || first_page.response.hits.is_empty();
+        decided = is_page.then_some(first_page.response);
     }
-    if is_further && !response.hits.is_empty() {
-        response = ask(searched, request, &decided_query, &roots, &filters, deadline)?;
-    }
-    warnings.extend(response.warnings);
+    let asked =
+        Asked { request, query: &decided_query, roots: &roots, filters: &filters, deadline };
+    let (mut response, taken) = take(searched, &asked, decided)?;
+    warnings.extend(std::mem::take(&mut response.warnings));
     let Coverage { n_passages, n_vectors } = response.coverage;
     let hits = response.hits.iter().map(|ranked| &ranked.hit);
     warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, hits));
-    let n_before = warnings.len();
+    let n_warnings = warnings.len();
     for root in &roots {
         warnings.extend(first_index(indexer, queue, root)?);
     }
     // What is not indexed yet cannot be counted.
-    let is_indexing = warnings.len() > n_before;
+    let is_indexing = warnings.len() > n_warnings;
     for root in indexer.unreachable(&roots) {
         warnings.push(Warning::new(
             "root_unreachable",
@@ -214,33 +221,23 @@ pub(crate) fn search(
         ));
     }
     let n_ranked = response.hits.len();
-    let mut fresh = response.hits;
-    if let Some(given) = &request.after {
-        fresh.retain(|ranked| !given.holds(ranked.hit.document.as_str()));
-    }
-    let n_fresh = fresh.len();
-    let is_closed = request.after.as_ref().is_some_and(Given::is_closed);
-    let (offset, (fresh, n_taken)) = if is_closed {
-        fresh.sort_by_cached_key(|ranked| Given::place_of(ranked.hit.document.as_str()));
-        fresh.truncate(request.k);
-        (n_ranked - n_fresh, each(indexer, fresh)?)
-    } else {
-        let offset = request.after.as_ref().map_or(request.offset, Given::n_named);
-        (offset, folded(indexer, fresh, request.k)?)
-    };
-    // All that was ranked may be the same few contents: what lies beyond was not looked at.
-    let is_full = !is_closed && n_ranked >= reach(searched, request)?.1;
-    let has_more = n_fresh > n_taken || is_full;
-    let is_end = !has_more && !response.total.is_exact && offset + n_taken < response.total.n;
-    let is_cut =
-        offset > 0 && fresh.is_empty() && (offset < response.total.n || !response.total.is_exact);
+    let offset = taken.offset;
+    // Pages in the fixed order hold the files of the page alone.
+    let n_seen = if is_deep { offset + taken.folded.n_taken } else { n_ranked };
+    let is_whole = response.total.is_exact && n_seen >= response.total.n;
+    let Folded { places: fresh, n_taken, has_more, warnings: cut } = taken.folded;
+    warnings.extend(cut);
+    let is_end = !has_more && !response.total.is_exact && n_seen < response.total.n;
+    let is_cut = !is_whole
+        && offset > 0
+        && fresh.is_empty()
+        && (offset < response.total.n || !response.total.is_exact);
     if is_end && !is_cut {
         warnings.push(Warning::new(
             "rank_too_far",
             format!(
-                "only the first {} files are ranked: narrow the query, or add `exts`, `years` or \
-                 `roots`, to see the others",
-                offset + n_taken
+                "only the first {n_ranked} files are ranked: narrow the query, or add `exts`, \
+                 `years` or `roots`, to see the others"
             ),
         ));
     }
@@ -253,13 +250,16 @@ pub(crate) fn search(
             ),
         ));
     }
+    let passages: Vec<_> =
+        fresh.iter().map(|one| (&one.ranked.hit.namespace, &one.ranked.passage.passage)).collect();
+    let surroundings = indexer.config().store.surroundings_of(&passages)?;
     let mut items = Vec::new();
-    for Places { ranked, document, duplicates, rank } in fresh {
+    for (Places { ranked, document, duplicates, rank }, surroundings) in
+        fresh.into_iter().zip(surroundings)
+    {
         let modified = document.and_then(|document| document.metadata["modified"].as_i64());
         let path = ranked.hit.document.to_string();
         let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
-        let surroundings =
-            indexer.config().store.surroundings(&ranked.hit.namespace, &ranked.passage.passage)?;
         let snippet = &ranked.snippet.span;
         let around = Around::from(surroundings).of_part(
             &ranked.passage.passage.text,
@@ -284,11 +284,11 @@ pub(crate) fn search(
         offset,
         returned: items.len(),
         taken: n_taken,
-        total_estimate: response.total.n,
-        total_is_exact: response.total.is_exact && !is_indexing,
+        total_estimate: taken.total.n,
+        total_is_exact: taken.total.is_exact && !is_indexing,
         has_more,
     };
-    let Filters { exts, years } = filters;
+    let (exts, years) = (filters.shown_exts(), shown(&filters.years));
     let (coverage, timings) = (response.coverage, response.timings);
     Ok(SearchResults { items, pagination, exts, years, warnings, coverage, timings })
 }
@@ -320,17 +320,14 @@ pub(crate) fn first_index(
     Ok(Some(Warning::new("first_index", message)))
 }
 
-/// What files must be like.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Filters {
-    pub(crate) exts: Vec<String>,
-    pub(crate) years: Vec<String>,
-}
-
-impl Filters {
-    fn is_empty(&self) -> bool {
-        self.exts.is_empty() && self.years.is_empty()
-    }
+/// A search for one page, its filters decided.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) request: &'a SearchRequest,
+    pub(crate) query: &'a str,
+    pub(crate) roots: &'a [String],
+    pub(crate) filters: &'a Filters,
+    pub(crate) deadline: &'a Deadline,
 }
 
 pub(crate) fn ask(
@@ -341,19 +338,21 @@ pub(crate) fn ask(
     filters: &Filters,
     deadline: &Deadline,
 ) -> Result<retrieve::Response> {
-    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots.to_vec())];
-    if !filters.exts.is_empty() {
-        conditions.push(Filter::any_of(attribute::EXT, filters.exts.clone()));
-    }
-    if !filters.years.is_empty() {
-        conditions.push(Filter::any_of(attribute::YEARS, filters.years.clone()));
-    }
-    let namespace = searched.indexer.namespace().clone();
-    let scope = Scope { namespace, filter: Filter::And(conditions) };
-    let (offset, limit) = reach(searched, request)?;
+    let asked = Asked { request, query, roots, filters, deadline };
+    rank(searched, &asked, SPARE_FOR_DUPLICATES)
+}
+
+/// Ranks the files that a page needs, and some more.
+pub(crate) fn rank(
+    searched: &Searched<'_>,
+    asked: &Asked<'_>,
+    spare: usize,
+) -> Result<retrieve::Response> {
+    let Asked { request, query, roots, filters, deadline } = *asked;
+    let limit = reach(request, spare);
     // A page far down needs as many candidates, of which several may be of one file.
-    let n_candidates = (offset + limit).saturating_mul(PASSAGES_PER_FILE);
-    let scopes = [scope];
+    let n_candidates = limit.saturating_mul(PASSAGES_PER_FILE);
+    let scopes = [scope_of(searched, roots, filters)];
     let mut factor = 1;
     loop {
         let usual = Pipeline::default();
@@ -367,7 +366,7 @@ pub(crate) fn ask(
             query,
             scopes: &scopes,
             limit,
-            offset,
+            offset: 0,
             threshold: None,
             grouping: Grouping::Documents,
             pipeline: &pipeline,
@@ -375,13 +374,10 @@ pub(crate) fn ask(
         };
         let mut response = searched.retriever.search(&asked)?;
         let n_given = response.hits.len();
-        let is_whole = offset + n_given >= response.total.n && response.total.is_exact;
+        let is_whole = n_given >= response.total.n && response.total.is_exact;
         if n_given >= limit || is_whole || factor >= MAX_FACTOR || deadline.is_over() {
             let is_all = filters.is_empty() && roots.len() == searched.indexer.roots().all().len();
-            if !response.total.is_exact && is_all {
-                let n_files = estimated_files(searched, &asked)?;
-                response.total.n = response.total.n.max(n_files);
-            }
+            response.total = total_of(searched, &asked, &response, is_all)?;
             return Ok(response);
         }
         // One long file may fill all candidates: the others come with more of them.
@@ -389,30 +385,27 @@ pub(crate) fn ask(
     }
 }
 
-/// Estimates how many files match where more do than are ranked.
-fn estimated_files(searched: &Searched<'_>, asked: &Request<'_>) -> Result<usize> {
-    let n_matching = searched.retriever.estimate_by_words(asked)?;
-    let counts = searched.indexer.config().store.counts(searched.indexer.namespace())?;
-    let share = counts.n_documents as f64 / counts.n_passages.max(1) as f64;
-    Ok((n_matching as f64 * share).round() as usize)
+/// Names what a search looks at: the files of some roots that pass the filters.
+pub(crate) fn scope_of(searched: &Searched<'_>, roots: &[String], filters: &Filters) -> Scope {
+    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots.to_vec())];
+    conditions.extend(filters.conditions());
+    let namespace = searched.indexer.namespace().clone();
+    Scope { namespace, filter: Filter::And(conditions) }
 }
 
-/// Tells from which file on, and up to how many, are ranked for a page: one more than asked for
-/// tells whether there is another.
-fn reach(searched: &Searched<'_>, request: &SearchRequest) -> Result<(usize, usize)> {
-    Ok(match &request.after {
-        // A fixed order is of all files that can be ranked.
-        Some(given) if given.is_closed() => {
-            let counts = searched.indexer.config().store.counts(searched.indexer.namespace())?;
-            (0, counts.n_documents.clamp(1, MAX_WALKED))
-        }
-        Some(given) => (0, given.n_named() + request.k + 1 + SPARE_FOR_DUPLICATES),
-        None => (request.offset, request.k + 1 + SPARE_FOR_DUPLICATES),
-    })
+/// Tells how many files are ranked for a page: one more than asked for tells whether there is
+/// another. They are ranked from the first on, so that copies of those before are known.
+pub(crate) fn reach(request: &SearchRequest, spare: usize) -> usize {
+    let n_files = request.k.saturating_add(1 + spare);
+    match &request.after {
+        Some(given) => given.n_named().saturating_add(n_files),
+        // What is behind the files that are given best first is another order.
+        None => request.offset.saturating_add(n_files).min(MAX_BY_RANK),
+    }
 }
 
 /// Files asked for beyond those wanted: some of a page may be the same.
-const SPARE_FOR_DUPLICATES: usize = 10;
+pub(crate) const SPARE_FOR_DUPLICATES: usize = 30;
 
 /// How many times more candidates are looked at when a page would be short without need.
 const MAX_FACTOR: usize = 64;
@@ -463,19 +456,4 @@ fn searched_roots(
             }
         })
         .collect()
-}
-
-/// `ppt` means `.ppt` and `.pptx`, and so for the other old office formats.
-fn widened(exts: &[String]) -> Vec<String> {
-    let mut wide = Vec::new();
-    for ext in exts {
-        let ext = normal_ext(ext);
-        if [".ppt", ".doc", ".xls"].contains(&ext.as_str()) {
-            wide.push(format!("{ext}x"));
-        }
-        wide.push(ext);
-    }
-    wide.sort();
-    wide.dedup();
-    wide
 }

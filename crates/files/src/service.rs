@@ -1,5 +1,6 @@
 //! The family's calls in Rust types.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,12 +8,12 @@ use infer::Llm;
 use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, Stage, VectorDebt};
 use model::{Caller, Clock, Deadline, ReadOutcome, TenantId, Warning};
 use retrieve::Retriever;
-use serde_json::json;
 use store::DocumentPage;
 
 use crate::index::IndexArguments;
+use crate::name::text_of;
 use crate::preview::{FileText, PreviewRequest};
-use crate::search::Searched;
+use crate::search::{Searched, first_index};
 use crate::{
     Error, FileOutcome, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, RootOutcomes,
     SearchRequest, SearchResults, Strangers, Summary, SummaryRequest, preview, rewrite, search,
@@ -91,6 +92,13 @@ impl Service {
         away.map(|root| root.name.clone()).collect()
     }
 
+    /// Names the roots that were not there, did not answer or could not be read when they were
+    /// asked last; none is asked now.
+    pub fn away_roots(&self) -> Vec<String> {
+        let names: Vec<String> = self.root_names().into_iter().collect();
+        self.0.indexer.unreachable(&names).into_iter().map(str::to_owned).collect()
+    }
+
     /// Indexes a folder inside a root, or joins the job that does so already. While it waits,
     /// `on_progress` is told how far the job is.
     ///
@@ -112,7 +120,7 @@ impl Service {
         if !resolved.is_dir() {
             return Err(Error::BadPath { path: folder.to_owned(), problem: "is not a folder" });
         }
-        let subject = resolved.to_string_lossy().into_owned();
+        let subject = text_of(&resolved).into_owned();
         let job = match self.0.queue.active(INDEX_JOB, &subject)? {
             Some(running) => {
                 let running_full = running.arguments["full"].as_bool().unwrap_or_default();
@@ -165,7 +173,7 @@ impl Service {
         self.0.indexer.files_with(caller, outcome, after, limit.min(MAX_LISTED))
     }
 
-    /// Tells which part of the files can be found by meaning.
+    /// Tells which part of the files can be found by vector.
     pub fn vector_debt(&self) -> Result<VectorDebt> {
         let indexer = &self.0.indexer;
         Ok(indexer.config().vectors.debt([indexer.namespace()])?)
@@ -199,17 +207,17 @@ impl Service {
         })
     }
 
+    /// Names the folders.
+    pub fn root_names(&self) -> BTreeSet<String> {
+        self.0.indexer.roots().all().iter().map(|root| root.name.clone()).collect()
+    }
+
     /// Takes out of the index what belongs to folders that are no longer configured. Jobs that
-    /// still take such a folder in are stopped first.
+    /// still take such a folder in are stopped first, unless folders of others stay.
     pub fn forget_other_roots(&self, strangers: Strangers) -> Result<usize> {
-        let roots = self.0.indexer.roots().all();
-        for job in self.0.queue.list()? {
-            let root = job.arguments["root"].as_str();
-            let is_known = roots.iter().any(|known| Some(known.name.as_str()) == root);
-            if job.kind == INDEX_JOB && !job.state.is_final() && !is_known {
-                self.0.queue.cancel(&job.id)?;
-                self.0.queue.wait(&job.id, &Deadline::after(STOP_WAIT))?;
-            }
+        if strangers == Strangers::Forget {
+            let roots = self.root_names();
+            stop_jobs(&self.0.queue, |root| !roots.contains(root))?;
         }
         self.0.indexer.forget_other_roots(strangers)
     }
@@ -217,6 +225,16 @@ impl Service {
     /// Tells whether changes are to be noticed while the server runs.
     pub fn is_watched(&self) -> bool {
         self.0.indexer.config().files.watch
+    }
+
+    /// Says why changes of the folders are not noticed now, where they are not.
+    pub fn watch_problem(&self) -> Option<String> {
+        self.0.indexer.watch_problem()
+    }
+
+    /// Keeps why the folders are not watched.
+    pub fn set_watch_problem(&self, problem: String) {
+        self.0.indexer.set_watch_problem(Some(problem));
     }
 
     /// Searches.
@@ -239,7 +257,15 @@ impl Service {
 
     /// Opens a preview of a file, at a place or at its start.
     pub fn preview(&self, caller: &Caller, request: &PreviewRequest) -> Result<Preview> {
-        preview::preview(&self.0.indexer, caller, request)
+        let mut preview = preview::preview(&self.0.indexer, caller, request)?;
+        // Text that is not there yet may come while the first index runs.
+        if !preview.warnings.is_empty()
+            && let Ok((root, _)) = self.0.indexer.roots().locate(caller, &request.path)
+        {
+            let begun = first_index(&self.0.indexer, &self.0.queue, &root.name)?;
+            preview.warnings.extend(begun);
+        }
+        Ok(preview)
     }
 
     /// Gives up to `max_chars` characters of a file as the index has it: from `from`, or where
@@ -314,12 +340,14 @@ impl Service {
         priority: Priority,
         arguments: &IndexArguments,
     ) -> Result<Job> {
+        let arguments = serde_json::to_value(arguments)
+            .map_err(|error| Error::JobFailed { reason: error.to_string() })?;
         Ok(self.0.queue.submit(NewJob {
             kind: INDEX_JOB.to_owned(),
             subject,
             tenant: tenant.clone(),
             priority,
-            arguments: json!(arguments),
+            arguments,
         })?)
     }
 }
@@ -337,4 +365,20 @@ fn answer(job: Job) -> Result<IndexAnswer> {
             Ok(IndexAnswer::Running { job: job.id.to_string(), progress: job.progress })
         }
     }
+}
+
+/// Stops the jobs that take in the roots which a function names, and waits a while for them.
+///
+/// # Errors
+///
+/// When the catalogue fails.
+pub fn stop_jobs(queue: &JobQueue, is_meant: impl Fn(&str) -> bool) -> Result<()> {
+    for job in queue.list()? {
+        let is_its = job.arguments["root"].as_str().is_some_and(&is_meant);
+        if job.kind == INDEX_JOB && !job.state.is_final() && is_its {
+            queue.cancel(&job.id)?;
+            queue.wait(&job.id, &Deadline::after(STOP_WAIT))?;
+        }
+    }
+    Ok(())
 }

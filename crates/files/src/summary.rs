@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use infer::{Llm, Message};
-use model::Deadline;
+use model::{Deadline, Warning};
 use serde::Deserialize;
 use text::{Analyzer, LanguageSet, Scratch, detect_language, sentences};
 
@@ -67,6 +67,8 @@ pub struct Summary {
     pub completion_tokens: u64,
     /// What did it: `extractive`, or the model's name.
     pub engine: String,
+    /// What was cut or taken out.
+    pub warnings: Vec<Warning>,
 }
 
 /// Summarises.
@@ -110,13 +112,36 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
         return Err(Error::Llm(infer::Error::BadAnswer { provider, problem }));
     }
     let written = within(&completion.text, max_tokens as usize);
+    let cited = with_true_citations(&written, &request.results);
+    let mut warnings = Vec::new();
+    if completion.is_truncated || written != completion.text {
+        warnings.push(summary_cut(max_tokens));
+    }
+    if !cited.removed.is_empty() {
+        let message = format!(
+            "{} citations of the language model were taken out, since they name nothing that was \
+             given or used",
+            cited.removed.len()
+        );
+        warnings.push(Warning::new("citations_removed", message));
+    }
     Ok(Summary {
         // A picture, a link or a tag that a snippet talked the model into is text here.
-        summary: text::defuse_markdown(&with_true_citations(&written, &request.results)),
+        summary: text::defuse_markdown(&cited.text),
+        warnings,
         prompt_tokens: completion.tokens_used.prompt,
         completion_tokens: completion.tokens_used.completion,
         engine: llm.name().to_owned(),
     })
+}
+
+/// Says that a summary is shorter than what there was to say.
+fn summary_cut(max_tokens: u32) -> Warning {
+    let message = format!(
+        "the summary ends where `max_tokens` ({max_tokens}) was used up: raise it, or give fewer \
+         results"
+    );
+    Warning::new("summary_cut", message)
 }
 
 /// Ends a text that a model wrote beyond what it was allowed at a line or sentence before that.
@@ -184,8 +209,16 @@ fn extractive(request: &SummaryRequest) -> Summary {
     scored.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
     scored.dedup_by(|one, other| one.2 == other.2);
     scored.truncate(MAX_SENTENCES);
-    let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS) as usize;
+    let most = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+    let max_tokens = most as usize;
+    let mut warnings = Vec::new();
+    if scored.is_empty() {
+        warnings.push(Warning::new("nothing_to_summarise", "the snippets hold no text"));
+    }
     let mut summary = lay_out(request, &scored);
+    if text::count_tokens(&summary) > max_tokens {
+        warnings.push(summary_cut(most));
+    }
     while text::count_tokens(&summary) > max_tokens && scored.len() > 1 {
         scored.pop();
         summary = lay_out(request, &scored);
@@ -206,7 +239,13 @@ fn extractive(request: &SummaryRequest) -> Summary {
         let fewer = summary.chars().count().saturating_sub(1);
         summary = summary.chars().take(allowed.min(fewer)).collect();
     }
-    Summary { prompt_tokens: 0, completion_tokens: 0, engine: "extractive".to_owned(), summary }
+    Summary {
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        engine: "extractive".to_owned(),
+        warnings,
+        summary,
+    }
 }
 
 fn lay_out(request: &SummaryRequest, scored: &[(usize, usize, String)]) -> String {
@@ -261,14 +300,20 @@ mod tests {
             let results = vec![SnippetOf { path: path.to_owned(), snippet: snippet.to_owned() }; 3];
             let query = "contract".to_owned();
             let request = SummaryRequest { query, results, style, max_tokens: Some(max_tokens) };
-            extractive(&request).summary
+            extractive(&request)
         };
         let long_name = format!("/x/{}.txt", "quite long ".repeat(20));
         for style in [Style::Bullets, Style::Paragraph, Style::Table] {
             for path in ["/x/a.txt", long_name.as_str()] {
                 for snippet in ["The contract covers bolts.", "x", "", &"契約。".repeat(50)] {
                     for max_tokens in [1, 2, 16, 18, 20, 24, 60] {
-                        let summary = of(path, snippet, style, max_tokens);
+                        let whole = of(path, snippet, style, 4_000).summary;
+                        let Summary { summary, warnings, .. } =
+                            of(path, snippet, style, max_tokens);
+                        // What is cut, or empty, is not so in silence.
+                        let is_said = warnings.iter().any(|one| one.code == "summary_cut");
+                        assert_eq!(is_said, summary != whole, "{max_tokens}: {summary}");
+                        assert!(!snippet.is_empty() || !warnings.is_empty());
                         let n_tokens = text::count_tokens(&summary);
                         assert!(n_tokens <= max_tokens as usize, "{max_tokens}: {summary}");
                     }

@@ -1,17 +1,19 @@
 //! Walks a root and gives its files to the write path, in a fixed order.
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
+use std::fs::Metadata;
+use std::io::{ErrorKind, Read as _};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use ignore::overrides::{Override, OverrideBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Walk, WalkBuilder};
 use ingest::{Counter, Item, ItemContent, OpenFile, Source};
 use model::{DocumentId, ReadOutcome, Timestamp, Warning};
 use serde_json::json;
 
 use crate::index::attribute;
+use crate::name::{path_of, text_of};
 use crate::platform;
 use crate::{FilesConfig, Root};
 
@@ -38,9 +40,12 @@ pub(crate) struct FileSource {
     exts: Vec<String>,
     /// Written into fingerprints, so that a file that another root takes over is written anew.
     owner: String,
+    /// Paths that are said to have changed.
+    named: BTreeSet<PathBuf>,
+    /// Folders that nobody lets us read, each of which was given as an item.
+    forbidden: BTreeSet<PathBuf>,
     n_seen: usize,
     is_readable: bool,
-    is_counted: bool,
     /// Whether an empty folder means that a file system is not mounted.
     pub(crate) may_be_unmounted: bool,
 }
@@ -58,13 +63,12 @@ impl FileSource {
             Selection::Folder(folder) => folder.clone(),
             Selection::Paths(_) => root.path.clone(),
         };
-        let mut builder = builder_for(&start, config);
         let paths = match selection {
             Selection::Folder(_) => None,
             Selection::Paths(paths) => Some(paths.clone()),
         };
-        let is_counted = paths.is_none();
-        builder.filter_entry(only(paths, left_out));
+        let named = paths.clone().unwrap_or_default();
+        let builder = builder_for(&start, &root.path, config, only(paths, left_out));
         FileSource {
             owner: if is_inside_another { format!(" {}", root.name) } else { String::new() },
             root,
@@ -73,40 +77,75 @@ impl FileSource {
             builder,
             max_file_bytes: config.max_file_bytes,
             exts: config.exts.iter().map(|ext| normal_ext(ext)).collect(),
+            named,
+            forbidden: BTreeSet::new(),
             n_seen: 0,
             is_readable: true,
-            is_counted,
             may_be_unmounted: false,
         }
     }
 
     fn item(&mut self, path: &Path) -> Result<Option<Item>, Warning> {
-        let unreadable = |error: std::io::Error| {
-            Warning::new("unreadable", format!("`{}`: {error}", path.display()))
-        };
-        let Some(name) = path.to_str() else {
-            let shown = path.display();
-            return Err(Warning::new("bad_name", format!("`{shown}`: the name is not Unicode")));
-        };
-        let ext = ext_of(path);
-        if !self.exts.is_empty() && !self.exts.contains(&ext) {
+        let name = text_of(path);
+        if path.to_str().is_none() && fs_err::symlink_metadata(&*name).is_ok() {
+            // Two files cannot have one id, and the other one is really called so.
+            let message = format!("`{name}`: the name is not Unicode, and another file has it");
+            return Err(Warning::new("bad_name", message));
+        }
+        if !self.exts.is_empty() && !self.exts.contains(&ext_of(path)) {
             return Ok(None);
         }
-        let metadata = match fs_err::symlink_metadata(path) {
+        match fs_err::symlink_metadata(path) {
+            Ok(metadata) => self.item_of(path, &metadata).map(Some),
             // It went while the walk was under way.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            metadata => metadata.map_err(unreadable)?,
-        };
-        let modified = metadata.modified().map(Timestamp::from).map_err(unreadable)?.millis();
-        let title = path.file_name().and_then(|name| name.to_str()).unwrap_or(name);
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                self.forbidden_folder(path)
+            }
+            Err(error) => Err(unreadable(path, &error)),
+        }
+    }
+
+    /// Gives the folder that nobody lets us read, in place of what may be in it: what it held is
+    /// gone from the index, and the folder itself says why. Nothing when it was given already, or
+    /// when this walk was not asked about it.
+    fn forbidden_folder(&mut self, path: &Path) -> Result<Option<Item>, Warning> {
+        for folder in path.ancestors().take_while(|folder| *folder != self.root.path) {
+            let Ok(metadata) = fs_err::symlink_metadata(folder) else { continue };
+            let is_asked_for = self.named.is_empty() || is_at_or_below(&self.named, folder);
+            if !is_asked_for || !self.forbidden.insert(folder.to_owned()) {
+                return Ok(None);
+            }
+            let mut item = self.item_of(folder, &metadata)?;
+            item.metadata["folder"] = json!(true);
+            item.metadata["bytes"] = json!(null);
+            return Ok(Some(item));
+        }
+        // The root itself: who may use it has not changed, only we cannot look into it.
+        self.is_readable = false;
+        let message = format!("`{}`: permission denied", self.root.path.display());
+        Err(Warning::new("unreadable", message))
+    }
+
+    fn item_of(&mut self, path: &Path, metadata: &Metadata) -> Result<Item, Warning> {
+        let modified = metadata.modified().map(Timestamp::from);
+        let modified = modified.map_err(|error| unreadable(path, &error))?.millis();
+        let name = text_of(path);
+        let title = path.file_name().map_or_else(|| name.clone(), |name| text_of(Path::new(name)));
         let mut item = Item::new(DocumentId::new(name), title);
         self.n_seen += 1;
         item.attributes.insert(attribute::ROOT.to_owned(), self.root.name.as_str().into());
-        item.attributes.insert(attribute::EXT.to_owned(), ext.into());
-        let device = platform::device(&metadata);
+        item.attributes.insert(attribute::EXT.to_owned(), ext_of(path).into());
+        let device = platform::device(metadata);
         item.metadata = json!({ "modified": modified, "bytes": metadata.len(), "device": device });
-        item.fingerprint = format!("{}-{modified}{}", metadata.len(), self.owner);
-        Ok(Some(item))
+        let coarse = format!("{}-{modified}{}", metadata.len(), self.owner);
+        item.fingerprint = match platform::exact_times(metadata) {
+            Some(times) => format!("{coarse} {times}"),
+            None => coarse.clone(),
+        };
+        // An index of an earlier version is not read anew; what the system says has changed is.
+        item.earlier_fingerprint = (!self.named.contains(path)).then_some(coarse);
+        Ok(item)
     }
 }
 
@@ -116,7 +155,7 @@ impl FileSource {
         let file = self.root.open_beneath(relative)?;
         let n_bytes = file.metadata()?.len();
         if n_bytes > self.max_file_bytes {
-            return Err(std::io::ErrorKind::FileTooLarge.into());
+            return Err(ErrorKind::FileTooLarge.into());
         }
         if n_bytes > MAX_READ_BYTES {
             let name = name.to_owned();
@@ -132,16 +171,19 @@ impl Source for FileSource {
     fn next_item(&mut self) -> Option<Result<Item, Warning>> {
         loop {
             let entry = match self.walk.next()? {
-                Ok(entry) => entry,
-                Err(error) => {
-                    self.is_readable = false;
-                    return Some(Err(Warning::new("unreadable", error.to_string())));
-                }
+                Ok(entry) if is_file(&entry) => self.item(entry.path()),
+                Ok(_) => continue,
+                Err(error) => match refused(&error) {
+                    // It went while the walk was under way.
+                    Some((_, ErrorKind::NotFound)) => continue,
+                    Some((path, ErrorKind::PermissionDenied)) => self.forbidden_folder(path),
+                    _ => {
+                        self.is_readable = false;
+                        Err(Warning::new("unreadable", error.to_string()))
+                    }
+                },
             };
-            if !is_file(&entry) {
-                continue;
-            }
-            match self.item(entry.path()) {
+            match entry {
                 Ok(Some(item)) => return Some(Ok(item)),
                 Ok(None) => {}
                 Err(warning) => return Some(Err(warning)),
@@ -150,31 +192,43 @@ impl Source for FileSource {
     }
 
     fn content(&mut self, item: &Item) -> Result<ItemContent, Warning> {
-        let path = PathBuf::from(item.id.as_str());
+        let path = path_of(item.id.as_str());
         let relative = path
             .strip_prefix(&self.root.path)
             .map_err(|error| Warning::new("outside_root", error.to_string()))?;
+        if self.forbidden.contains(&path) {
+            let message = "the folder may not be read: permission denied";
+            let warning = Warning::new("unreadable", message);
+            return Ok(ItemContent::Nothing(ReadOutcome::Unreadable, warning));
+        }
         match self.read(relative, &item.title) {
             Ok(content) => Ok(content),
-            Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 let message =
                     format!("it is larger than `files.max_file_bytes`, {}", self.max_file_bytes);
                 let warning = Warning::new("too_large", message);
                 Ok(ItemContent::Nothing(ReadOutcome::TooLarge, warning))
+            }
+            // Who may read it is known with its times: it is tried again when that changes, and
+            // what it said before is not given away meanwhile.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                let warning = Warning::new("unreadable", error.to_string());
+                Ok(ItemContent::Nothing(ReadOutcome::Unreadable, warning))
             }
             Err(error) => Err(Warning::new("unreadable", error.to_string())),
         }
     }
 
     fn counter(&self) -> Option<Counter> {
-        if !self.is_counted {
-            return None;
-        }
-        let (builder, exts) = (self.builder.clone(), self.exts.clone());
+        let (builder, exts, named) = (self.builder.clone(), self.exts.clone(), self.named.clone());
         Some(Box::new(move || {
+            let is_wanted = |path: &Path| exts.is_empty() || exts.contains(&ext_of(path));
+            // Single files are not looked for in folders that may be large.
+            if !named.is_empty() && !named.iter().any(|path| path.is_dir()) {
+                return named.iter().filter(|path| path.is_file() && is_wanted(path)).count();
+            }
             let entries = builder.build().flatten();
-            let files = entries.filter(is_file);
-            files.filter(|file| exts.is_empty() || exts.contains(&ext_of(file.path()))).count()
+            entries.filter(|entry| is_file(entry) && is_wanted(entry.path())).count()
         }))
     }
 
@@ -184,6 +238,19 @@ impl Source for FileSource {
     }
 }
 
+fn unreadable(path: &Path, error: &std::io::Error) -> Warning {
+    Warning::new("unreadable", format!("`{}`: {error}", path.display()))
+}
+
+/// Gives the path that a walk was refused, and how.
+fn refused(error: &ignore::Error) -> Option<(&Path, ErrorKind)> {
+    if let ignore::Error::WithDepth { err, .. } = error {
+        return refused(err);
+    }
+    let ignore::Error::WithPath { path, err } = error else { return None };
+    Some((path, err.io_error()?.kind()))
+}
+
 /// Lists the folders at or below some paths whose files are indexed, each before those in it.
 pub(crate) fn folders(
     root: &Root,
@@ -191,8 +258,8 @@ pub(crate) fn folders(
     config: &FilesConfig,
     left_out: Vec<PathBuf>,
 ) -> impl Iterator<Item = PathBuf> {
-    let mut builder = builder_for(&root.path, config);
-    builder.filter_entry(only(Some(paths.clone()), left_out));
+    let only = only(Some(paths.clone()), left_out);
+    let builder = builder_for(&root.path, &root.path, config, only);
     let folders = builder.build().flatten().filter(move |entry| {
         entry.file_type().is_some_and(|kind| kind.is_dir()) && is_at_or_below(&paths, entry.path())
     });
@@ -220,8 +287,14 @@ fn is_at_or_below(paths: &BTreeSet<PathBuf>, path: &Path) -> bool {
     path.ancestors().any(|folder| paths.contains(folder))
 }
 
-/// Sets a walk up as the configuration says.
-fn builder_for(start: &Path, config: &FilesConfig) -> WalkBuilder {
+/// Sets a walk up as the configuration says, whose patterns are those of the root. The walk enters
+/// only what passes.
+fn builder_for(
+    start: &Path,
+    root: &Path,
+    config: &FilesConfig,
+    passes: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
+) -> WalkBuilder {
     let mut builder = WalkBuilder::new(start);
     builder
         .hidden(!config.hidden)
@@ -231,10 +304,21 @@ fn builder_for(start: &Path, config: &FilesConfig) -> WalkBuilder {
         .git_exclude(false)
         .parents(false)
         .sort_by_file_path(Path::cmp);
-    if let Ok(overrides) = overrides(start, &config.ignore) {
-        builder.overrides(overrides);
-    }
+    // A wrong pattern was refused with the configuration.
+    let patterns = ignore_patterns(root, &config.ignore).unwrap_or_else(|_| Gitignore::empty());
+    builder.filter_entry(move |entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        !patterns.matched(entry.path(), is_folder).is_ignore()
+            && passes(entry)
+            && !(is_folder && is_data_folder(entry.path()))
+    });
     builder
+}
+
+/// Tells whether a folder is the data folder of a Dowse, this one or any other: it holds what other
+/// callers asked, and copies of documents that not everybody may see.
+fn is_data_folder(folder: &Path) -> bool {
+    folder.join("store.mark").is_file() && folder.join("store").is_dir()
 }
 
 /// A file of a folder that is listed.
@@ -248,58 +332,100 @@ pub struct ListedFile {
     pub n_bytes: u64,
     /// When it was changed last, in milliseconds since the Unix epoch.
     pub modified_millis: i64,
+    /// When it was changed last, exactly, as far as the system tells.
+    pub exact_times: String,
 }
 
-/// Lists the files of a folder that an index would hold: not hidden, ignored or linked ones, nor
-/// those that are too large.
+/// What a folder holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderContent {
+    /// The files that an index would hold: not hidden, ignored or linked ones, nor those that are
+    /// too large.
+    pub files: Vec<ListedFile>,
+    /// Folders inside that nobody lets us read, by their paths below it with `/` at the end: what
+    /// is in them is not among the files.
+    pub forbidden: BTreeSet<String>,
+}
+
+/// Lists the files of a folder that an index would hold.
 ///
 /// # Errors
 ///
-/// When the folder, or something below it, cannot be read: a list that is not whole is none.
-pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<Vec<ListedFile>, String> {
+/// When the folder, or something below it, cannot be read for another reason than that nobody may:
+/// a list that is not whole is none.
+pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<FolderContent, String> {
     let exts: Vec<String> = config.exts.iter().map(|ext| normal_ext(ext)).collect();
-    let mut files = vec![];
-    for entry in builder_for(folder, config).build() {
-        let entry = entry.map_err(|error| error.to_string())?;
+    let mut content = FolderContent::default();
+    let relative_of =
+        |path: &Path| path.strip_prefix(folder).ok().map(|it| text_of(it).into_owned());
+    for entry in builder_for(folder, folder, config, |_| true).build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => match refused(&error) {
+                // It went while the walk was under way.
+                Some((path, ErrorKind::NotFound)) if path != folder => continue,
+                Some((path, ErrorKind::PermissionDenied)) if path != folder => {
+                    content.forbidden.extend(relative_of(path).map(|inner| format!("{inner}/")));
+                    continue;
+                }
+                _ => return Err(error.to_string()),
+            },
+        };
         if !is_file(&entry) || (!exts.is_empty() && !exts.contains(&ext_of(entry.path()))) {
             continue;
         }
-        let metadata = entry.metadata().map_err(|error| error.to_string())?;
-        let relative = entry.path().strip_prefix(folder).ok().and_then(Path::to_str);
-        let Some(relative) = relative else { continue };
+        let Some(relative) = relative_of(entry.path()) else { continue };
+        let metadata = match fs_err::symlink_metadata(entry.path()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                let inner = relative.rsplit_once('/').map(|(inner, _)| format!("{inner}/"));
+                content.forbidden.insert(inner.ok_or_else(|| error.to_string())?);
+                continue;
+            }
+            metadata => metadata.map_err(|error| error.to_string())?,
+        };
         if metadata.len() > config.max_file_bytes {
             continue;
         }
         let modified =
             metadata.modified().map(Timestamp::from).map_err(|error| error.to_string())?;
-        files.push(ListedFile {
-            relative: relative.to_owned(),
+        content.files.push(ListedFile {
+            relative,
             path: entry.path().to_owned(),
             n_bytes: metadata.len(),
             modified_millis: modified.millis(),
+            exact_times: platform::exact_times(&metadata).unwrap_or_default(),
         });
     }
-    Ok(files)
+    Ok(content)
 }
 
 /// Lists a folder and those below it whose files [`list_files`] would list, each before those in
 /// it; what cannot be read is left out.
 pub fn list_folders(folder: &Path, config: &FilesConfig) -> impl Iterator<Item = PathBuf> {
-    let entries = builder_for(folder, config).build().flatten();
+    let entries = builder_for(folder, folder, config, |_| true).build().flatten();
     let folders = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir()));
     folders.map(DirEntry::into_path)
 }
 
-/// Reads the patterns of `[files] ignore`.
+/// Reads the patterns of `[files] ignore`: the lines of a `.gitignore` in the root, one for each,
+/// and `{a,b}` for alternatives.
 ///
 /// # Errors
 ///
 /// The pattern that is none, and why.
-pub(crate) fn overrides(start: &Path, patterns: &[String]) -> Result<Override, (String, String)> {
-    let mut builder = OverrideBuilder::new(start);
+pub(crate) fn ignore_patterns(
+    root: &Path,
+    patterns: &[String],
+) -> Result<Gitignore, (String, String)> {
+    let mut builder = GitignoreBuilder::new(root);
+    // A bracket that is not closed is a mistake, not a file's name.
+    builder.allow_unclosed_class(false);
     for pattern in patterns {
-        // In an override a plain pattern means "only these"; ours mean "not these".
-        let added = builder.add(&format!("!{pattern}"));
+        if pattern.trim().is_empty() {
+            return Err((pattern.clone(), "it is blank, and leaves nothing out".to_owned()));
+        }
+        let added = builder.add_line(None, pattern);
         added.map_err(|error| (pattern.clone(), error.to_string()))?;
     }
     builder.build().map_err(|error| (patterns.join(", "), error.to_string()))
@@ -322,4 +448,36 @@ pub(crate) fn ext_of(path: &Path) -> String {
 /// Writes an extension as the index has it: `.pdf`.
 pub(crate) fn normal_ext(ext: &str) -> String {
     format!(".{}", ext.trim().trim_start_matches('.').to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_those_of_a_gitignore() {
+        let check = |patterns: &[&str], path: &str, is_left_out: bool| {
+            let owned: Vec<String> = patterns.iter().map(|one| (*one).to_owned()).collect();
+            let read = ignore_patterns(Path::new("/root"), &owned).unwrap();
+            let (path, is_folder) = (path.trim_end_matches('/'), path.ends_with('/'));
+            let found = read.matched(Path::new("/root").join(path), is_folder).is_ignore();
+            assert_eq!(found, is_left_out, "{patterns:?} {path}");
+        };
+        check(&["*.tmp"], "a/b.tmp", true);
+        check(&["*.tmp", "!keep.tmp"], "keep.tmp", false);
+        check(&["*.tmp", "!keep.tmp"], "a/other.tmp", true);
+        check(&["!keep.tmp"], "other.txt", false);
+        check(&["/build"], "build/", true);
+        check(&["/build"], "a/build/", false);
+        check(&["logs/"], "logs/", true);
+        check(&["logs/"], "logs", false);
+        check(&["{a,b}.txt"], "a.txt", true);
+        check(&[r"\{a"], "{a", true);
+        check(&["[{]x"], "{x", true);
+        check(&["**/old/*"], "a/old/b.txt", true);
+        check(&["# a remark"], "# a remark", false);
+        for wrong in ["", "  ", "a[", "a{b"] {
+            assert!(ignore_patterns(Path::new("/root"), &[wrong.to_owned()]).is_err(), "{wrong:?}");
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! which nothing happens writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -258,10 +259,20 @@ impl Watching {
             })
             .collect();
         loop {
-            for one in &mut watched {
-                self.attend(one);
+            // A mistake over one root must not end the watching of all.
+            let attended = catch_unwind(AssertUnwindSafe(|| {
+                for one in &mut watched {
+                    self.attend(one);
+                }
+                self.take_up_again();
+            }));
+            self.service.indexer().set_watch_problem(None);
+            if attended.is_err() {
+                let problem = "the folders could not be looked at";
+                tracing::error!("{problem}; it is tried again");
+                self.service.indexer().set_watch_problem(Some(problem.to_owned()));
+                watched.iter_mut().for_each(|one| one.next_look = Instant::now() + RETRY);
             }
-            self.take_up_again();
             if !self.sleep(&watched) {
                 return;
             }

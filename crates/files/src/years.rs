@@ -1,11 +1,51 @@
-//! The years that a document speaks of, in its name or its text.
+//! The years that a document speaks of, in its name or its text, and those that are asked for.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use model::Block;
 
 /// Years outside this range are numbers of something else.
-pub(crate) const YEARS: std::ops::RangeInclusive<u32> = 1900..=2099;
+pub(crate) const YEARS: RangeInclusive<u32> = 1900..=2099;
+
+/// More years in a row are shown as a range.
+const MAX_IN_A_ROW: usize = 5;
+
+/// Reads a year, or a range of years such as `2019-2021`; nothing for what no document has.
+pub(crate) fn range_of(text: &str) -> Option<RangeInclusive<u32>> {
+    let year = |text: &str| {
+        let year = text.parse().ok().filter(|_| text.len() == 4);
+        year.filter(|year: &u32| YEARS.contains(year))
+    };
+    let (first, last) = match text.split_once(['-', '–']) {
+        Some((first, last)) => (year(first.trim())?, year(last.trim())?),
+        None => (year(text.trim())?, year(text.trim())?),
+    };
+    (first <= last).then_some(first..=last)
+}
+
+/// Spells out ranges: every year once, in order. What is no year is left out.
+pub(crate) fn spelled_out(years: &[String]) -> Vec<String> {
+    let years: BTreeSet<u32> = years.iter().filter_map(|text| range_of(text)).flatten().collect();
+    years.iter().map(u32::to_string).collect()
+}
+
+/// Writes years as an argument takes them, many in a row as a range.
+pub(crate) fn shown(years: &[String]) -> Vec<String> {
+    let numbers: BTreeSet<u32> = years.iter().filter_map(|text| range_of(text)).flatten().collect();
+    let mut rows: Vec<Vec<u32>> = Vec::new();
+    for number in numbers {
+        match rows.last_mut() {
+            Some(row) if row.last() == Some(&(number - 1)) => row.push(number),
+            _ => rows.push(vec![number]),
+        }
+    }
+    let show = |row: Vec<u32>| match row.as_slice() {
+        [first, .., last] if row.len() > MAX_IN_A_ROW => vec![format!("{first}-{last}")],
+        _ => row.iter().map(u32::to_string).collect(),
+    };
+    rows.into_iter().flat_map(show).collect()
+}
 
 /// Lists the years in a name and in blocks, as text: all of them, since a document that speaks of
 /// many years speaks of each.
@@ -43,6 +83,19 @@ fn collect(text: &str, years: &mut BTreeSet<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_read_and_written() {
+        let texts = |years: &[&str]| years.iter().map(|&year| year.to_owned()).collect::<Vec<_>>();
+        assert_eq!(range_of("2021"), Some(2021..=2021));
+        assert_eq!(range_of("2019-2021"), Some(2019..=2021));
+        for wrong in ["", "21", "20211", "2021-2019", "1899", "2019-", "abcd", "2019-20"] {
+            assert_eq!(range_of(wrong), None, "{wrong}");
+        }
+        assert_eq!(spelled_out(&texts(&["2021", "2019-2020", "2020"])), ["2019", "2020", "2021"]);
+        assert_eq!(shown(&texts(&["2021", "2020", "2024"])), ["2020", "2021", "2024"]);
+        assert_eq!(shown(&spelled_out(&texts(&["1900-2021", "2024"]))), ["1900-2021", "2024"]);
+    }
 
     #[test]
     fn years_stand_alone() {

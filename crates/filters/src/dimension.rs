@@ -55,7 +55,7 @@ impl Dimension {
     pub(crate) fn build(
         config: DimensionConfig,
         table: Table,
-        meaning: Option<Arc<dyn NameEmbedder>>,
+        name_embedder: Option<Arc<dyn NameEmbedder>>,
     ) -> Result<Self> {
         let columns = Columns::find(&config, &table)?;
         let cell_types = cell_types(&config, &table, &columns);
@@ -75,8 +75,8 @@ impl Dimension {
         };
         let entries = dimension.entries();
         dimension.index = Index::build(entries);
-        if let Some(meaning) = meaning
-            && let Err(error) = dimension.index.add_meaning(meaning)
+        if let Some(name_embedder) = name_embedder
+            && let Err(error) = dimension.index.add_vectors(name_embedder)
         {
             dimension.warnings.push(Warning::new("meaning_unavailable", error.to_string()));
         }

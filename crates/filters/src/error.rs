@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-
 use crate::postgres::Failure;
 
 /// The errors of this crate.
@@ -206,14 +204,25 @@ pub enum Error {
     },
     /// A source was away when the server started, and has not come back yet.
     #[error(
-        "UNAVAILABLE: category `{category}` cannot be searched now, since its source is away; it is tried again by itself, call again in a moment"
+        "UNAVAILABLE: category `{category}` cannot be searched now, since its source cannot be used ({reason}); it is tried again by itself, call again in a moment"
     )]
     Away {
         /// The dimension.
         category: String,
-        /// What was said when it was tried; for the log.
+        /// What was said when it was tried.
         reason: String,
     },
+    /// The facts under charts could not be read, and are tried again.
+    #[error(
+        "UNAVAILABLE: charts of these facts cannot be made now, since their source cannot be used ({reason}); it is tried again by itself, call again in a moment"
+    )]
+    FactsAway {
+        /// What was said when it was tried.
+        reason: String,
+    },
+    /// The catalogue that keeps charts for several servers did not do what was asked.
+    #[error("Failed to connect to api-admin service")]
+    Store(#[from] store::Error),
     /// A source is larger than this server takes.
     #[error("`{origin}` holds more than {most} {unit}")]
     TooLarge {
@@ -256,6 +265,8 @@ impl Error {
             | Error::Columns { .. }
             | Error::Database { .. }
             | Error::Away { .. }
+            | Error::FactsAway { .. }
+            | Error::Store(_)
             | Error::TooLarge { .. } => false,
         }
     }
@@ -268,24 +279,19 @@ impl Error {
         if let Error::Database { source, .. } = self {
             return source.is_away();
         }
-        matches!(self, Error::Away { .. } | Error::Read { .. })
+        // A column that the source does not have may come back with its next state.
+        matches!(
+            self,
+            Error::Away { .. }
+                | Error::FactsAway { .. }
+                | Error::Read { .. }
+                | Error::MissingColumn { .. }
+        )
     }
 
-    /// Gives the error in the shape of this family; what the caller cannot fix is only named.
-    pub fn to_json(&self) -> Value {
-        if self.is_callers() || matches!(self, Error::Away { .. }) {
-            json!({ "ok": false, "error": self.to_string() })
-        } else if matches!(self, Error::Database { source: Failure::TimedOut, .. }) {
-            let message = "DEADLINE_EXCEEDED: the database of these names did not answer in time; \
-                           give more of the name, or call again in a moment";
-            json!({ "ok": false, "error": message })
-        } else if self.is_away() {
-            let message = "UNAVAILABLE: these names cannot be searched now, since their source is \
-                           away; call again in a moment";
-            json!({ "ok": false, "error": message })
-        } else {
-            json!({ "ok": false, "error": "internal_error" })
-        }
+    /// Tells whether a database did not answer in time.
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self, Error::Database { source: Failure::TimedOut, .. })
     }
 }
 

@@ -27,7 +27,7 @@
 //!     folder: folder.path().to_owned(),
 //!     filters: FiltersConfig::default(),
 //!     dimensions: vec![dimension],
-//!     meaning: None,
+//!     name_embedder: None,
 //! })
 //! .unwrap();
 //! let request = SearchRequest::new("uat", "Cluj");
@@ -69,7 +69,7 @@ pub use request::{
     DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest,
 };
 pub use response::{ResultExplanation, SearchResponse, SearchResult};
-pub use service::{MAX_MEANING_NAMES, Service, Settings};
+pub use service::{MAX_EMBEDDED_NAMES, Service, Settings};
 pub use snapshot::DimensionInfo;
 pub use source::{MAX_ROWS, MAX_SOURCE_BYTES};
 pub use template::thousands;

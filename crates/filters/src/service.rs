@@ -28,7 +28,7 @@ const EMBED_AGAIN: Duration = Duration::from_secs(10);
 const BEING_EMBEDDED: &str = "names are still being embedded";
 
 /// A dimension with more names and aliases than this is searched by letters alone.
-pub const MAX_MEANING_NAMES: usize = 20_000;
+pub const MAX_EMBEDDED_NAMES: usize = 20_000;
 
 /// What the service needs to start.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct Settings {
     /// The dimensions.
     pub dimensions: Vec<DimensionConfig>,
     /// An embedder, where the server has one.
-    pub meaning: Option<Arc<dyn NameEmbedder>>,
+    pub name_embedder: Option<Arc<dyn NameEmbedder>>,
 }
 
 /// Dimensions that can be searched. Cheap to clone; clones share everything.
@@ -53,7 +53,7 @@ pub struct Service {
 struct Shared {
     filters: FiltersConfig,
     loaded: Vec<Loaded>,
-    meaning: Option<Arc<dyn NameEmbedder>>,
+    name_embedder: Option<Arc<dyn NameEmbedder>>,
     last_check: Mutex<Instant>,
     is_reloading: AtomicBool,
     last_embedding: Mutex<Option<Instant>>,
@@ -68,7 +68,7 @@ struct Loaded {
 }
 
 impl Service {
-    /// Loads every dimension. Letters can be searched at once; vectors for meaning follow in
+    /// Loads every dimension. Letters can be searched at once; vectors follow in
     /// the background.
     ///
     /// Fails when a configuration does not fit its source. A source that is away stops nothing:
@@ -86,12 +86,12 @@ impl Service {
                 // A source that is away stops nothing: it is tried again when it is asked.
                 Err(error) if error.is_away() => {
                     let category = &config.category;
-                    tracing::warn!(category, %error, "the source of a dimension is away");
+                    tracing::warn!(category, %error, "the source of a dimension cannot be reached");
                     Snapshot::away(&config, &error)?
                 }
                 Err(error) => return Err(error),
             };
-            if settings.meaning.is_some() {
+            if settings.name_embedder.is_some() {
                 snapshot = snapshot.waiting_for_meaning(BEING_EMBEDDED);
             }
             loaded.push(Loaded { source, snapshot: ArcSwap::from_pointee(snapshot) });
@@ -100,7 +100,7 @@ impl Service {
             shared: Arc::new(Shared {
                 filters: settings.filters,
                 loaded,
-                meaning: settings.meaning,
+                name_embedder: settings.name_embedder,
                 last_check: Mutex::new(Instant::now()),
                 is_reloading: AtomicBool::new(false),
                 last_embedding: Mutex::new(None),
@@ -207,7 +207,7 @@ impl Service {
                 }
                 Ok(mut snapshot) => {
                     // The new names can be found by letters at once; their vectors follow.
-                    if self.shared.meaning.is_some() {
+                    if self.shared.name_embedder.is_some() {
                         snapshot = snapshot.waiting_for_meaning(BEING_EMBEDDED);
                     }
                     loaded.snapshot.store(Arc::new(snapshot));
@@ -312,7 +312,7 @@ impl Service {
     /// Gives names to the embedder where they lack vectors, now and then, beside the calls being
     /// answered.
     fn embed_in_background(&self) {
-        let Some(meaning) = self.shared.meaning.clone() else { return };
+        let Some(name_embedder) = self.shared.name_embedder.clone() else { return };
         let is_missing = |loaded: &Loaded| loaded.snapshot.load().waits_for_meaning.is_some();
         if !self.shared.loaded.iter().any(is_missing) {
             return;
@@ -329,16 +329,16 @@ impl Service {
             &self.shared,
             |shared| &shared.is_embedding,
             move || {
-                embedding.embed(&meaning);
+                embedding.embed(&name_embedder);
                 *embedding.shared.last_embedding.lock() = Some(Instant::now());
             },
         );
     }
 
     /// Gives every dimension its vectors, as far as the embedder can.
-    pub(crate) fn embed(&self, meaning: &Arc<dyn NameEmbedder>) {
+    pub(crate) fn embed(&self, name_embedder: &Arc<dyn NameEmbedder>) {
         // A dimension is read again for its vectors, which is not worth it without an embedder.
-        let is_there = meaning.embed_names(&["name"]).map(drop);
+        let is_there = name_embedder.embed_names(&["name"]).map(drop);
         // Small dimensions do not wait for large ones.
         let mut by_size: Vec<&Loaded> = self.shared.loaded.iter().collect();
         by_size.sort_by_key(|loaded| loaded.snapshot.load().dimension.index.n_names());
@@ -351,8 +351,8 @@ impl Service {
                 Err(error) => before.waiting_for_meaning(&error.reason),
                 Ok(()) => {
                     let config = &before.dimension.config;
-                    match Snapshot::load(config, &loaded.source, Some(Arc::clone(meaning))) {
-                        Ok(after) if after.dimension.index.has_meaning() => after,
+                    match Snapshot::load(config, &loaded.source, Some(Arc::clone(name_embedder))) {
+                        Ok(after) if after.dimension.index.has_vectors() => after,
                         Ok(after) => {
                             let said = after.dimension.warnings.last();
                             let said = said.map_or(BEING_EMBEDDED, |said| said.message.as_str());

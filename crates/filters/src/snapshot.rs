@@ -12,7 +12,7 @@ use crate::dimension::Dimension;
 use crate::postgres::Candidates;
 use crate::request::SearchRequest;
 use crate::response::{ResultExplanation, SearchResponse};
-use crate::service::MAX_MEANING_NAMES;
+use crate::service::MAX_EMBEDDED_NAMES;
 use crate::source::{Source, Table, Version};
 use crate::{Error, Result};
 
@@ -34,8 +34,8 @@ pub struct DimensionInfo {
     pub locales: Vec<String>,
     /// Whether it has hierarchical codes.
     pub has_codes: bool,
-    /// Whether meaning can find what letters do not.
-    pub has_meaning: bool,
+    /// Whether vectors can find what letters do not.
+    pub has_vectors: bool,
     /// What is not perfect about its source.
     pub warnings: Vec<Warning>,
 }
@@ -60,7 +60,7 @@ impl Snapshot {
     pub(crate) fn load(
         config: &DimensionConfig,
         source: &Source,
-        meaning: Option<Arc<dyn NameEmbedder>>,
+        name_embedder: Option<Arc<dyn NameEmbedder>>,
     ) -> Result<Self> {
         if config.engine == Engine::Postgres {
             let table = Table { columns: config.columns(), rows: Vec::new() };
@@ -75,8 +75,11 @@ impl Snapshot {
         }
         // The version is taken first: a change while reading is then seen as one more change.
         let version = source.version();
-        let dimension =
-            Arc::new(Dimension::build(config.clone(), source.read(&config.columns())?, meaning)?);
+        let dimension = Arc::new(Dimension::build(
+            config.clone(),
+            source.read(&config.columns())?,
+            name_embedder,
+        )?);
         Ok(Snapshot {
             dimension,
             candidates: None,
@@ -105,8 +108,8 @@ impl Snapshot {
     pub(crate) fn waiting_for_meaning(&self, reason: &str) -> Self {
         let index = &self.dimension.index;
         let is_to_have_it = self.candidates.is_none()
-            && !index.has_meaning()
-            && index.n_names() <= MAX_MEANING_NAMES;
+            && !index.has_vectors()
+            && index.n_names() <= MAX_EMBEDDED_NAMES;
         Snapshot {
             dimension: Arc::clone(&self.dimension),
             candidates: self.candidates.clone(),
@@ -161,12 +164,12 @@ impl Snapshot {
             n_entries: counted.and_then(Result::ok).unwrap_or(dimension.index.len()),
             locales: dimension.locales().into_iter().map(str::to_owned).collect(),
             has_codes: dimension.config.code.is_some(),
-            has_meaning: dimension.index.has_meaning(),
+            has_vectors: dimension.index.has_vectors(),
             warnings: dimension
                 .warnings
                 .iter()
                 .cloned()
-                .chain(self.waits_for_meaning.as_deref().map(no_meaning))
+                .chain(self.waits_for_meaning.as_deref().map(no_vectors))
                 .collect(),
         }
     }
@@ -247,8 +250,8 @@ impl Snapshot {
             warnings.push(Warning::new("total_estimate", message));
         }
         let missing = self.waits_for_meaning.as_ref().filter(|_| answer.wanted_meaning);
-        if let Some(reason) = answer.meaning_failed.as_ref().or(missing) {
-            warnings.push(no_meaning(reason));
+        if let Some(reason) = answer.vectors_failed.as_ref().or(missing) {
+            warnings.push(no_vectors(reason));
         }
         if self.is_stale {
             let message = format!(
@@ -261,6 +264,7 @@ impl Snapshot {
     }
 }
 
-fn no_meaning(reason: &str) -> Warning {
+/// Says that names were not compared by vector. The code is on the wire and keeps its name.
+fn no_vectors(reason: &str) -> Warning {
     Warning::new("meaning_unavailable", format!("looked up by letters alone: {reason}"))
 }

@@ -113,12 +113,24 @@ pub(crate) fn function_words() -> Vec<FitQuery> {
     FUNCTION_QUERIES.iter().enumerate().map(function).collect()
 }
 
-/// Queries of our own that no judged set answers: language and text, separated by a tab.
+/// Queries of our own that no set of rules or advice answers: language, a tab, text.
 const OFF_TOPIC: &str = include_str!("../../retrieve/tests/golden/off_topic.tsv");
+
+/// The same of private matters, which encyclopaedias and abstracts do not answer either.
+const PRIVATE_MATTERS: &str = include_str!("../data/off_topic.tsv");
 
 /// Gives queries of our own that no judged set of rules or advice answers.
 pub(crate) fn off_topic() -> Vec<FitQuery> {
-    let texts = OFF_TOPIC.lines().filter_map(|line| line.split_once('\t'));
+    unanswerable_lines(OFF_TOPIC)
+}
+
+/// Gives queries of our own that no judged set answers.
+pub(crate) fn private_matters() -> Vec<FitQuery> {
+    unanswerable_lines(PRIVATE_MATTERS)
+}
+
+fn unanswerable_lines(lines: &str) -> Vec<FitQuery> {
+    let texts = lines.lines().filter_map(|line| line.split_once('\t'));
     texts
         .map(|(language, text)| FitQuery {
             id: format!("off_topic_{language}/{text}"),

@@ -65,6 +65,7 @@ pub(crate) fn gather(
             asked.extend(queries::short(set, n_queries / 3));
             // The documents of a pair of sets are those of its second set, asked already.
             asked.extend(queries::function_words());
+            asked.extend(queries::private_matters());
             if is_our_own(set) {
                 asked.extend(queries::off_topic());
             }

@@ -71,6 +71,10 @@ pub struct Entry {
     /// What the call came in on, where that is not MCP or REST: `console`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub via: Option<String>,
+    /// As whom an administrator looked at the console, as `tenant/name`; `caller` is the
+    /// administrator.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub viewing_as: Option<String>,
 }
 
 /// The append-only record of calls.
@@ -214,6 +218,7 @@ mod tests {
             best_score: Some(0.5),
             query: Some("x".repeat(2_000)),
             via: None,
+            viewing_as: None,
         }
     }
 

@@ -57,6 +57,15 @@ pub enum SetupError {
         /// How long it must be.
         minimum: usize,
     },
+    /// Two callers have the same key, or a caller has the key of `/metrics`.
+    #[error(
+        "`{}` and `{}` of `auth` have the same key: give each its own",
+        .names[0], .names[1]
+    )]
+    SameKey {
+        /// The entries.
+        names: [String; 2],
+    },
     /// A key has a tenant without a name.
     #[error("`auth.keys` entry `{name}` has an empty `tenant`: name one, or leave the line out")]
     EmptyTenant {

@@ -34,7 +34,17 @@ impl Authenticator {
             Some(name) => Some(read_key("`auth.metrics_key_env`", name, variable)?),
             None => None,
         };
-        Ok(Authenticator { keys: Keys::load(&config.keys, variable)?, tokens, metrics_key })
+        let keys = Keys::load(&config.keys, variable)?;
+        // It opens one page, and is given to whoever reads that page.
+        if let (Some(key), Some(name)) = (&metrics_key, &config.metrics_key_env)
+            && let Some(caller) = keys.find_bytes(key)
+        {
+            let names = [caller.subject.clone(), name.clone()];
+            return Err(SetupError::SameKey { names });
+        }
+        let secret = tokens.as_ref().and_then(Tokens::secret);
+        text::hide_keys(keys.values().chain(metrics_key.as_deref()).chain(secret));
+        Ok(Authenticator { keys, tokens, metrics_key })
     }
 
     /// Tells whether callers have to prove who they are.
@@ -72,4 +82,31 @@ pub fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn the_key_of_metrics_is_nobody_elses() {
+        let set_up = |metrics: &str| {
+            let config: AuthConfig = serde_json::from_value(serde_json::json!({
+                "metrics_key_env": "METRICS",
+                "keys": [{ "name": "ann", "key_env": "ANN" }],
+            }))
+            .unwrap();
+            let variable = |name: &str| match name {
+                "ANN" => Some("0123456789abcdef".to_owned()),
+                _ => Some(metrics.to_owned()),
+            };
+            let clock = Clock::fixed(model::Timestamp(0));
+            Authenticator::new(&config, &variable, Arc::new(|_| None), clock).map(|_| ())
+        };
+        assert!(set_up("fedcba9876543210").is_ok());
+        let error = set_up("0123456789abcdef").unwrap_err();
+        assert!(error.to_string().contains("`ann` and `METRICS`"), "{error}");
+    }
 }

@@ -17,21 +17,38 @@ impl Keys {
         configs: &[KeyConfig],
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, SetupError> {
-        let keys = configs.iter().map(|config| {
+        let mut keys: Vec<(Vec<u8>, Caller)> = Vec::with_capacity(configs.len());
+        for config in configs {
             if config.tenant.as_str().trim().is_empty() {
                 return Err(SetupError::EmptyTenant { name: config.name.clone() });
             }
             let setting = format!("`auth.keys` entry `{}`", config.name);
-            Ok((read_key(&setting, &config.key_env, variable)?, caller(config)))
-        });
-        keys.collect::<Result<_, _>>().map(Keys)
+            let key = read_key(&setting, &config.key_env, variable)?;
+            // Who calls with it could not be told.
+            if let Some((_, other)) = keys.iter().find(|(one, _)| *one == key) {
+                let names = [other.subject.clone(), config.name.clone()];
+                return Err(SetupError::SameKey { names });
+            }
+            keys.push((key, caller(config)));
+        }
+        Ok(Keys(keys))
+    }
+
+    /// Lists the keys themselves, which no answer may show.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(|(key, _)| key.as_slice())
     }
 
     /// Finds the caller of a key. Every key is compared, so that time tells nothing.
     pub(crate) fn find(&self, given: &str) -> Option<&Caller> {
+        self.find_bytes(given.as_bytes())
+    }
+
+    /// Finds the caller of a key by its bytes.
+    pub(crate) fn find_bytes(&self, given: &[u8]) -> Option<&Caller> {
         let mut found = None;
         for (key, caller) in &self.0 {
-            if bool::from(key.ct_eq(given.as_bytes())) {
+            if bool::from(key.ct_eq(given)) {
                 found = Some(caller);
             }
         }
@@ -55,7 +72,8 @@ pub(crate) fn read_key(
             variable: variable_name.to_owned(),
         }
     })?;
-    let length = key.chars().count();
+    // Blanks can be guessed.
+    let length = key.trim().chars().count();
     if length < MIN_KEY_CHARS {
         let (variable, minimum) = (variable_name.to_owned(), MIN_KEY_CHARS);
         return Err(SetupError::ShortKey { variable, length, minimum });
@@ -72,5 +90,27 @@ fn caller(config: &KeyConfig) -> Caller {
         clearance: config.clearance,
         roles: config.roles.iter().cloned().chain(groups).collect(),
         identity: Identity::Key,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(name: &str) -> KeyConfig {
+        serde_json::from_value(serde_json::json!({ "name": name, "key_env": name })).unwrap()
+    }
+
+    #[test]
+    fn keys_that_tell_nobody_apart_are_refused() {
+        let check = |values: [&str; 2]| {
+            let variable = |name: &str| Some(values[usize::from(name == "bob")].to_owned());
+            Keys::load(&[config("ann"), config("bob")], &variable).map(|_| ())
+        };
+        assert!(check(["0123456789abcdef", "fedcba9876543210"]).is_ok());
+        let same = check(["0123456789abcdef", "0123456789abcdef"]).unwrap_err();
+        assert!(same.to_string().contains("`ann` and `bob`"), "{same}");
+        let blank = check(["0123456789abcdef", &" ".repeat(40)]).unwrap_err();
+        assert!(matches!(blank, SetupError::ShortKey { length: 0, .. }), "{blank}");
     }
 }

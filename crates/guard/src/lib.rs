@@ -45,7 +45,7 @@ mod lines_back;
 mod metrics;
 pub mod private;
 
-pub use answers::{Answers, KeptAnswer, LeavingAnswer, ids_of};
+pub use answers::{Answers, CallRights, Erasure, LeavingAnswer, StoredAnswer, ids_of};
 pub use audit::{Audit, Entry, Outcome};
 pub use config::{AuditConfig, AuthConfig, ClaimNames, JwtConfig, KeyConfig, LimitsConfig};
 pub use error::{Denied, SetupError};

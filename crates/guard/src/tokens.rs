@@ -29,6 +29,8 @@ const MAX_NAME_CHARS: usize = 256;
 pub(crate) struct Tokens {
     config: JwtConfig,
     check: SignatureCheck,
+    /// The shared secret, which no answer may show.
+    secret: Option<Vec<u8>>,
     clock: Clock,
 }
 
@@ -55,14 +57,24 @@ impl Tokens {
         elapsed: Elapsed,
     ) -> Result<Self, SetupError> {
         signature::install();
-        let check = match (&config.jwks_url, &config.hs256_secret_env) {
+        let (check, secret) = match (&config.jwks_url, &config.hs256_secret_env) {
             (Some(url), None) => {
-                SignatureCheck::Published(PublishedKeys::new(url.clone(), fetch, elapsed))
+                let keys = PublishedKeys::new(url.clone(), fetch, elapsed);
+                (SignatureCheck::Published(keys), None)
             }
-            (None, Some(name)) => SignatureCheck::Secret(Box::new(shared_secret(name, variable)?)),
+            (None, Some(name)) => {
+                let secret = shared_secret(name, variable)?;
+                let key = DecodingKey::from_secret(&secret);
+                (SignatureCheck::Secret(Box::new(key)), Some(secret))
+            }
             (None, None) | (Some(_), Some(_)) => return Err(SetupError::TokenCheck),
         };
-        Ok(Tokens { config, check, clock })
+        Ok(Tokens { config, check, secret, clock })
+    }
+
+    /// Gives the secret that tokens are signed with, where the issuer shares one.
+    pub(crate) fn secret(&self) -> Option<&[u8]> {
+        self.secret.as_deref()
     }
 
     /// Tells who a token speaks for.
@@ -151,19 +163,20 @@ fn seconds(claims: &Map<String, Value>, name: &str) -> Option<Option<i64>> {
 fn shared_secret(
     name: &str,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<DecodingKey, SetupError> {
+) -> Result<Vec<u8>, SetupError> {
     let secret = variable(name).filter(|secret| !secret.is_empty()).ok_or_else(|| {
         SetupError::MissingVariable {
             setting: "`auth.jwt.hs256_secret_env`".to_owned(),
             variable: name.to_owned(),
         }
     })?;
-    let length = secret.len();
+    // Blanks can be guessed.
+    let length = secret.trim().len();
     if length < MIN_SECRET_BYTES {
         let (variable, minimum) = (name.to_owned(), MIN_SECRET_BYTES);
         return Err(SetupError::ShortSecret { variable, length, minimum });
     }
-    Ok(DecodingKey::from_secret(secret.as_bytes()))
+    Ok(secret.into_bytes())
 }
 
 fn caller(claims: &Map<String, Value>, names: &ClaimNames) -> Result<Caller, Denied> {
@@ -211,12 +224,18 @@ fn caller(claims: &Map<String, Value>, names: &ClaimNames) -> Result<Caller, Den
     })
 }
 
-/// A name that can be told from others: not empty, not endless, without control characters.
+/// A name that can be told from others: not empty, not endless, without control characters and
+/// characters that cannot be seen.
 fn is_name(text: &str) -> bool {
+    let is_unseen = |char: char| {
+        char.is_control()
+            || matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(char, '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
     !text.trim().is_empty()
         && text.trim() == text
         && text.chars().count() <= MAX_NAME_CHARS
-        && !text.chars().any(char::is_control)
+        && !text.chars().any(is_unseen)
 }
 
 #[cfg(test)]

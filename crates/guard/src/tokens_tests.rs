@@ -141,6 +141,24 @@ fn a_short_secret_is_refused_at_the_start() {
     );
 }
 
+/// The secret was shown where a document held it, which the keys of callers were not.
+#[test]
+fn the_shared_secret_is_known_to_be_hidden() {
+    let secret = "0123456789abcdef0123456789abcdef";
+    let variable = |_: &str| Some(secret.to_owned());
+    let clock = Clock::fixed(Timestamp(NOW * 1000));
+    let tokens = Tokens::new(config(false), &variable, Arc::new(|_| None), clock).ok().unwrap();
+    assert_eq!(tokens.secret(), Some(secret.as_bytes()));
+}
+
+#[test]
+fn a_name_that_cannot_be_seen_is_none() {
+    for name in ["", " ", "\u{200b}", "acme\u{200b}", "\u{202e}emca", "a\u{feff}b", "a\nb"] {
+        assert!(!is_name(name), "{name:?}");
+    }
+    assert!(is_name("acme") && is_name("株式会社") && is_name("a b"));
+}
+
 /// An issuer, a clock that only goes on, and the tokens checked against both.
 struct Issuer {
     published: Arc<Mutex<Option<String>>>,

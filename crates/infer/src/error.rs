@@ -1,4 +1,4 @@
-//! What can go wrong between a text and its vector. Sorted by who can mend it.
+//! What can go wrong between a text and its vector. Sorted by who can fix it.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // The caller can mend these.
+    // The caller can fix these.
     /// The deadline was over before the work was done.
     #[error("out of time while {doing}: {n_done} of {n_asked} done")]
     OutOfTime {
@@ -40,7 +40,7 @@ pub enum Error {
         known: Vec<String>,
     },
 
-    // The operator can mend these.
+    // The operator can fix these.
     /// The model's files are not there.
     #[error("model `{model}` is not in `{}`; hint: run `dowse models pull {model}`", folder.display())]
     ModelMissing {

@@ -7,7 +7,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    // The caller can mend these.
+    // The caller can fix these.
     /// No job has this id.
     #[error("unknown job `{id}`")]
     UnknownJob {
@@ -39,7 +39,7 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
 
-    // The operator can mend these.
+    // The operator can fix these.
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] store::Error),

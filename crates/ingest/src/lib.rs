@@ -39,6 +39,7 @@
 mod error;
 pub mod limits;
 
+mod batch_wait;
 mod source;
 mod watch;
 
@@ -54,17 +55,18 @@ mod jobs;
 mod progress;
 mod terminal;
 
+pub use batch_wait::BatchWait;
 pub use embedding::{Embedded, Embedding};
 pub use error::{Error, Result};
 pub use exclusive::exclusively;
 pub use infer::pack_tokens;
 pub use jobs::{
-    Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, NewJob, Priority,
-    QueueConfig, QueueSpace, Runner, Workers,
+    Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, JoinableJobs, NewJob,
+    OpenJob, Priority, QueueConfig, QueueSpace, Runner, Workers,
 };
 pub use objects::{
-    FamilyJobs, JobService, ObjectError, ServiceSlot, Subject, arguments_of, bounded,
-    change_object, named, new_id, room_for, shown_id,
+    FamilyError, FamilyJobs, JobRight, JobService, ObjectError, ServiceSlot, Subject, arguments_of,
+    bounded, change_object, job_failure, named, new_id, room_for, shown_id,
 };
 pub use pipeline::{
     Cut, Gone, Hooks, IngestReport, Outcome, Pipeline, Prepared, Scope, Target, Unchanged,
@@ -72,5 +74,5 @@ pub use pipeline::{
 pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};
 pub use terminal::{ByteBar, TerminalBar};
-pub use vectors::{VECTORS_INCOMPLETE, VectorDebt, VectorWorker, Vectors};
+pub use vectors::{VECTORS_INCOMPLETE, VECTORS_OFF, VectorDebt, VectorWorker, Vectors};
 pub use watch::{FolderWatch, Noticed, collapse};

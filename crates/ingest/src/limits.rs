@@ -35,5 +35,8 @@ pub const MAX_KEPT_WARNINGS: usize = 100;
 pub const MAX_QUEUED_JOBS: usize = 1_000;
 /// Finished jobs that are remembered.
 pub const MAX_FINISHED_JOBS: usize = 1_000;
+/// How long others may join a job that runs: whoever waits for the end of theirs gets it though
+/// more arrives all the time.
+pub const JOIN_LIMIT: Duration = Duration::from_secs(5);
 /// How often a job is begun before it counts as failed.
 pub const MAX_ATTEMPTS: u32 = 3;

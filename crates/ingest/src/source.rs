@@ -18,6 +18,8 @@ pub struct Item {
     pub metadata: serde_json::Value,
     /// Compared with the kept one: equal means unchanged. Empty means unknown.
     pub fingerprint: String,
+    /// What an earlier version wrote for the same item: equal to the kept one means unchanged, too.
+    pub earlier_fingerprint: Option<String>,
 }
 
 impl Item {
@@ -29,6 +31,7 @@ impl Item {
             attributes: Attributes::new(),
             metadata: serde_json::Value::Null,
             fingerprint: String::new(),
+            earlier_fingerprint: None,
         }
     }
 }

@@ -27,7 +27,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(30);
 /// How long one server has the vectors of a namespace to itself after its last step.
 const PAYING_LEASE: Duration = Duration::from_secs(60);
 
-/// Which part of some passages can be found by meaning.
+/// Which part of some passages can be found by vector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct VectorDebt {
     /// All passages.
@@ -39,6 +39,9 @@ pub struct VectorDebt {
 /// The code of the warning that some passages have no vector yet.
 pub const VECTORS_INCOMPLETE: &str = "vectors_incomplete";
 
+/// The code of the warning that vectors are not used, so that words alone find something.
+pub const VECTORS_OFF: &str = "vectors_off";
+
 impl VectorDebt {
     /// Says what an answer has to say about it: nothing when every passage has its vector.
     pub fn warning(self) -> Option<Warning> {
@@ -47,7 +50,7 @@ impl VectorDebt {
         }
         let n_with = self.n_passages.saturating_sub(self.n_without);
         let message = format!(
-            "{n_with} of {} passages can be found by meaning so far, the others by words",
+            "{n_with} of {} passages can be found by vector so far, the others by words",
             self.n_passages
         );
         Some(Warning::new(VECTORS_INCOMPLETE, message))
@@ -150,17 +153,19 @@ impl Vectors {
         self.embedder.state() == ModelState::Off
     }
 
-    /// Says what an answer over so many passages has to say about vectors; nothing where the
-    /// configuration asks for none.
+    /// Says what an answer over so many passages has to say about vectors: how many have none yet,
+    /// or that none is looked at. Nothing where every passage can be found by its vector.
     pub fn warning(&self, n_passages: usize, n_vectors: usize) -> Option<Warning> {
         if self.are_off() {
-            return None;
+            // Without figures, so that several families say it once.
+            let message = "0 passages can be found by vector: there is no embedding model";
+            return (n_passages > 0).then(|| Warning::new(VECTORS_OFF, message));
         }
         VectorDebt { n_passages, n_without: n_passages.saturating_sub(n_vectors) }.warning()
     }
 
-    /// Takes note of an answer: what it found and lacks a vector gets one first, and the answer
-    /// says which part could be found by meaning.
+    /// Takes note of an answer: what it found and lacks a vector gets one first, where vectors are
+    /// made at all, and the answer says which part could be found by vector.
     pub fn notice<'a>(
         &self,
         n_passages: usize,
@@ -168,20 +173,13 @@ impl Vectors {
         hits: impl IntoIterator<Item = &'a Hit>,
     ) -> Option<Warning> {
         let warning = self.warning(n_passages, n_vectors)?;
+        if warning.code == VECTORS_OFF {
+            return Some(warning);
+        }
         for hit in hits.into_iter().take(limits::PASSAGES_PER_EMBEDDING) {
             self.want(&hit.namespace, [hit.passage.clone()]);
         }
         Some(warning)
-    }
-
-    /// Counts what lacks a vector everywhere.
-    ///
-    /// # Errors
-    ///
-    /// When the store fails.
-    pub fn whole_debt(&self) -> Result<VectorDebt> {
-        let namespaces = self.store.namespaces()?;
-        self.debt(namespaces.iter().map(|namespace| &namespace.id))
     }
 
     /// Makes every vector that is missing and gives how many that were; none without a model. A
@@ -369,7 +367,7 @@ mod tests {
         assert_eq!(warning(10, 0), None);
         assert_eq!(warning(0, 0), None);
         let message = |n_passages, n_without| warning(n_passages, n_without).unwrap().message;
-        assert!(message(10, 4).starts_with("6 of 10 passages can be found by meaning"));
-        assert!(message(10, 10).starts_with("0 of 10 passages can be found by meaning"));
+        assert!(message(10, 4).starts_with("6 of 10 passages can be found by vector"));
+        assert!(message(10, 10).starts_with("0 of 10 passages can be found by vector"));
     }
 }

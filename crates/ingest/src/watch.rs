@@ -1,6 +1,7 @@
 //! Folders watched by the system's events, a few of which are gathered before anybody is told.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -181,10 +182,21 @@ fn gather(gathering: &Receiver<Told>, has_lost: &AtomicBool, on_change: &dyn Fn(
         collapse(&mut paths, limits::MAX_CHANGED_PATHS);
         is_everything |= has_lost.swap(false, Ordering::Relaxed);
         let telling = Instant::now();
-        on_change(match is_everything {
+        let noticed = match is_everything {
             true => Noticed::Everything,
             false => Noticed::Paths(paths),
-        });
+        };
+        // A mistake over one path must not end the watching of all folders. What was told is lost,
+        // so everything is looked at in its place, once: a second panic waits for the next event.
+        let tell = |noticed| catch_unwind(AssertUnwindSafe(|| on_change(noticed))).is_ok();
+        if !tell(noticed) {
+            tracing::error!(
+                "a change in a folder could not be taken in: all folders are looked at"
+            );
+            if !tell(Noticed::Everything) {
+                tracing::error!("the folders could not be looked at: the next change tries again");
+            }
+        }
         not_before = Instant::now() + (telling.elapsed() * PAUSE_FACTOR).min(LONGEST_PAUSE);
     }
 }
@@ -280,6 +292,29 @@ mod tests {
         let mut same = all.clone();
         collapse(&mut same, all.len());
         assert_eq!(same, all);
+    }
+
+    /// The thread goes on after a panic, and everything is looked at in place of what was lost.
+    #[test]
+    fn a_panic_over_one_path_does_not_end_the_watching() {
+        let (to_gather, gathering) = bounded(10);
+        let (sender, receiver) = bounded(10);
+        let thread = std::thread::spawn(move || {
+            gather(&gathering, &AtomicBool::new(false), &|noticed| {
+                let is_bad = matches!(&noticed, Noticed::Paths(paths)
+                    if paths.contains(Path::new("/bad")));
+                assert!(!is_bad, "this panic is part of the test");
+                sender.send(noticed).unwrap();
+            });
+        });
+        to_gather.send(Told::Path(PathBuf::from("/bad"))).unwrap();
+        let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!(noticed, Noticed::Everything);
+        to_gather.send(Told::Path(PathBuf::from("/good"))).unwrap();
+        let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!(noticed, Noticed::Paths(BTreeSet::from([PathBuf::from("/good")])));
+        drop(to_gather);
+        thread.join().unwrap();
     }
 
     /// A loss wakes by itself: no other event need follow it.

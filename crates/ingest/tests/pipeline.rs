@@ -239,7 +239,9 @@ fn missing_vectors_are_a_debt_that_is_paid_whatever_the_reason() {
     assert_eq!(off.pay(&Progress::silent()).unwrap(), 0);
     let debt = VectorDebt { n_passages: 200, n_without: 200 };
     assert_eq!(off.debt([&namespace()]).unwrap(), debt);
-    assert_eq!(off.warning(200, 0), None, "nobody asked for vectors");
+    // Every answer says which part is found by vector, also when that was decided.
+    assert!(off.warning(200, 0).unwrap().message.starts_with("0 passages can be found by vector"));
+    assert_eq!(off.warning(0, 0), None, "there is nothing to find");
 
     // A model arrives.
     let with_model = |version: &str| {
@@ -255,7 +257,7 @@ fn missing_vectors_are_a_debt_that_is_paid_whatever_the_reason() {
     assert_eq!(vectors.pay(&cancelled).unwrap(), 0);
     vectors.want(&namespace(), [PassageId::new("d150#0"), PassageId::new("gone")]);
     assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 200);
-    assert_eq!(vectors.whole_debt().unwrap().n_without, 0);
+    assert_eq!(vectors.debt([&namespace()]).unwrap().n_without, 0);
     assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 0);
     assert_eq!(embedder.n_embedded.load(Ordering::Relaxed), 200);
 
@@ -270,7 +272,7 @@ fn missing_vectors_are_a_debt_that_is_paid_whatever_the_reason() {
         .unwrap();
     let worker = vectors.start().unwrap();
     vectors.wake();
-    while vectors.whole_debt().unwrap().n_without > 0 {
+    while vectors.debt([&namespace()]).unwrap().n_without > 0 {
         std::thread::yield_now();
     }
     drop(worker);

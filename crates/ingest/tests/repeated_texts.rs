@@ -92,7 +92,7 @@ fn embed(texts: &[String], has_tokens: bool) -> BTreeMap<String, usize> {
     let slot = Arc::new(EmbedderSlot::holding(Arc::clone(&embedder) as Arc<dyn Embedder>));
     let vectors = Vectors::new(Arc::clone(&store), slot);
     assert_eq!(vectors.pay(&Progress::silent()).unwrap(), texts.len());
-    assert_eq!(vectors.whole_debt().unwrap().n_without, 0);
+    assert_eq!(vectors.debt([&namespace()]).unwrap().n_without, 0);
     if has_tokens {
         let ids: Vec<PassageId> =
             (0..texts.len()).map(|at| PassageId::new(format!("d{at:05}#0"))).collect();

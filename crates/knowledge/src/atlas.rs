@@ -12,8 +12,9 @@ use model::Deadline;
 use text::{Analyzer, LanguageSet, QueryWord};
 
 use crate::direction::Direction;
+use crate::object_ids::CollectionId;
 use crate::objects::Collection;
-use crate::summary::KeptSummary;
+use crate::summary::StoredSummary;
 use crate::{Result, Service, limits};
 
 /// The constant of reciprocal rank fusion.
@@ -35,7 +36,7 @@ impl Service {
             return Ok(None);
         }
         let summaries = self.kept_summaries(collections)?;
-        let vector = match summaries.values().any(|kept| kept.meaning.is_some()) {
+        let vector = match summaries.values().any(|kept| kept.embedding.is_some()) {
             true => self.vector_of(query, deadline),
             false => None,
         };
@@ -60,21 +61,21 @@ fn rank(
     query: &str,
     vector: Option<&Direction>,
     collections: &[&Collection],
-    summaries: &HashMap<String, KeptSummary>,
+    summaries: &HashMap<CollectionId, StoredSummary>,
 ) -> Vec<usize> {
-    let kept: Vec<Option<&KeptSummary>> =
+    let kept: Vec<Option<&StoredSummary>> =
         collections.iter().map(|collection| summaries.get(&collection.id)).collect();
     let by_words = ranked(&word_scores(query, collections, &kept), |score| score > 0.0);
-    let by_meaning: Vec<f64> = kept
+    let by_vector: Vec<f64> = kept
         .iter()
         .map(|kept| {
-            let meaning = kept.and_then(|kept| kept.meaning.as_ref());
-            vector.zip(meaning).and_then(|(one, other)| one.cosine(other)).unwrap_or(f64::MIN)
+            let embedding = kept.and_then(|kept| kept.embedding.as_ref());
+            vector.zip(embedding).and_then(|(one, other)| one.cosine(other)).unwrap_or(f64::MIN)
         })
         .collect();
-    let by_meaning = ranked(&by_meaning, |cosine| cosine > f64::MIN);
+    let by_vector = ranked(&by_vector, |cosine| cosine > f64::MIN);
     let mut fused = vec![0.0; collections.len()];
-    for ranking in [&by_words, &by_meaning] {
+    for ranking in [&by_words, &by_vector] {
         for (rank, idx) in (1_u32..).zip(ranking) {
             fused[*idx] += 1.0 / (RRF_K + f64::from(rank));
         }
@@ -92,7 +93,7 @@ fn rank(
 fn word_scores(
     query: &str,
     collections: &[&Collection],
-    kept: &[Option<&KeptSummary>],
+    kept: &[Option<&StoredSummary>],
 ) -> Vec<f64> {
     let words = Analyzer::new().analyze_query(query, LanguageSet::all());
     let terms: Vec<HashSet<String>> = collections
@@ -115,7 +116,7 @@ fn word_scores(
     scores
 }
 
-fn terms_of(collection: &Collection, kept: Option<&KeptSummary>) -> HashSet<String> {
+fn terms_of(collection: &Collection, kept: Option<&StoredSummary>) -> HashSet<String> {
     let text = format!("{}. {}", collection.name, collection.description);
     let own = Analyzer::new().analyze(&text).into_iter().map(|token| token.stem);
     let kept = kept.into_iter().flat_map(|kept| kept.keywords.iter().chain(&kept.terms).cloned());
@@ -134,11 +135,12 @@ mod tests {
     use model::{Clearance, TenantId, Timestamp};
 
     use super::*;
+    use crate::KnowledgeBaseId;
 
     fn collection(id: usize) -> Collection {
         Collection {
-            id: id.to_string(),
-            knowledge_base_id: "base".to_owned(),
+            id: CollectionId::new(id.to_string()),
+            knowledge_base_id: KnowledgeBaseId::new("base"),
             tenant: TenantId::local(),
             name: format!("part {id}"),
             description: String::new(),
@@ -152,22 +154,23 @@ mod tests {
         }
     }
 
-    fn summary(id: usize, word: &str, vector: Option<[f32; 2]>) -> (String, KeptSummary) {
-        let mut kept = KeptSummary::empty(&collection(id), Timestamp(0));
+    fn summary(id: usize, word: &str, vector: Option<[f32; 2]>) -> (String, StoredSummary) {
+        let mut kept = StoredSummary::empty(&collection(id), Timestamp(0));
         kept.terms = vec![word.to_owned()];
-        kept.meaning = vector.map(|vector| Direction::of("test", &vector));
+        kept.embedding = vector.map(|vector| Direction::of("test", &vector));
         (id.to_string(), kept)
     }
 
     fn chosen(
         query: &str,
         vector: Option<[f32; 2]>,
-        summaries: Vec<(String, KeptSummary)>,
+        summaries: Vec<(String, StoredSummary)>,
     ) -> Vec<usize> {
         let collections: Vec<Collection> = (0..20).map(collection).collect();
         let collections: Vec<&Collection> = collections.iter().collect();
         let vector = vector.map(|vector| Direction::of("test", &vector));
-        let summaries = summaries.into_iter().collect();
+        let summaries =
+            summaries.into_iter().map(|(id, kept)| (CollectionId::new(id), kept)).collect();
         rank(query, vector.as_ref(), &collections, &summaries)
     }
 
@@ -197,7 +200,7 @@ mod tests {
         assert_eq!((few[0], few[19], few.len()), (3, 4, 20));
         // Vectors of another model say nothing.
         let mut other = summary(3, "ant", Some([1.0, 0.0]));
-        other.1.meaning = Some(Direction::of("another", &[1.0, 0.0]));
+        other.1.embedding = Some(Direction::of("another", &[1.0, 0.0]));
         assert_eq!(chosen("bee", Some([1.0, 0.0]), vec![other])[19], 3);
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use ingest::ObjectError;
 use parking_lot::{Condvar, Mutex};
 
 use crate::{Error, Result, limits};
@@ -32,7 +33,11 @@ impl Backlog {
             }
             if self.fewer.wait_until(&mut n_waiting, until).timed_out() {
                 let what = "the number of uploads that wait in this collection";
-                return Err(Error::TooLarge { what, received: n_now + n_more, allowed });
+                return Err(Error::Object(ObjectError::TooLarge {
+                    what,
+                    received: n_now + n_more,
+                    allowed,
+                }));
             }
         }
     }

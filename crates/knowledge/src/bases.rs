@@ -1,12 +1,14 @@
 //! Knowledge bases: made, listed, changed, deleted.
 
-use ingest::{Job, bounded, new_id};
+use ingest::{Job, ObjectError, bounded, new_id};
 use model::Caller;
 use serde::Deserialize;
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::{Right, check};
+use crate::erasures::Erasure;
 use crate::jobs::Purge;
+use crate::object_ids::KnowledgeBaseId;
 use crate::objects::{Collection, KnowledgeBase, Sharing, Visibility, namespace_prefix};
 use crate::service::named;
 use crate::{Error, Result, Service, limits};
@@ -47,7 +49,7 @@ impl Service {
     pub fn create_base(&self, caller: &Caller, new: &NewBase) -> Result<KnowledgeBase> {
         let now = self.0.clock.now();
         let base = KnowledgeBase {
-            id: new_id(),
+            id: KnowledgeBaseId::new(new_id()),
             tenant: caller.tenant.clone(),
             owner: caller.subject.clone(),
             name: named(&new.name)?,
@@ -121,16 +123,21 @@ impl Service {
                 Change::DeleteChildren(ObjectKey::new(Collection::KIND, &collection.id))
             })
             .collect();
+        let folders = collections.iter().map(|collection| collection.id.to_string()).collect();
+        let purge = Purge::namespaces(&base.id, namespace_prefix(&base.id));
+        let purge = Purge { folders, ..purge };
         let key = ObjectKey::new(KnowledgeBase::KIND, &base.id);
-        changes.extend([Change::DeleteChildren(key.clone()), Change::Delete(key)]);
+        changes.extend([
+            Change::DeleteChildren(key.clone()),
+            Change::Delete(key),
+            Erasure::change(&base.tenant, &purge)?,
+        ]);
         self.0.catalogue.apply(&changes)?;
         drop(adding);
         for collection in &collections {
             self.1.backlog.fewer(&collection.id, usize::MAX);
         }
-        let folders = collections.into_iter().map(|collection| collection.id).collect();
-        let purge = Purge::namespaces(&base.id, namespace_prefix(&base.id));
-        self.purge(space, &base.tenant, &Purge { folders, ..purge })
+        self.purge(space, &base.tenant, &purge)
     }
 }
 
@@ -139,7 +146,7 @@ pub(crate) fn shared_with(given: &Sharing) -> Result<Sharing> {
     let names = |what: &'static str, given: &[String]| -> Result<Vec<String>> {
         let (received, allowed) = (given.len(), limits::MAX_SHARED_WITH);
         if received > allowed {
-            return Err(Error::TooLarge { what, received, allowed });
+            return Err(Error::Object(ObjectError::TooLarge { what, received, allowed }));
         }
         let mut names = vec![];
         for name in given {

@@ -1,16 +1,18 @@
 //! Collections: made, listed, changed, deleted.
 
-use ingest::{Job, bounded, new_id};
+use ingest::{Job, ObjectError, bounded, new_id};
 use model::{Caller, Clearance};
 use serde::{Deserialize, Deserializer};
 use store::{Change, ObjectKey, TypedObject};
 
 use crate::access::Right;
 use crate::bases::shared_with;
+use crate::erasures::Erasure;
 use crate::jobs::Purge;
+use crate::object_ids::CollectionId;
 use crate::objects::{Collection, KnowledgeBase, Sharing};
 use crate::service::named;
-use crate::summary::KeptSummary;
+use crate::summary::StoredSummary;
 use crate::{Error, Result, Service, limits};
 
 /// A collection that is asked for.
@@ -61,7 +63,7 @@ impl Service {
         let (base, _) = self.base(caller, base, Right::Change)?;
         let now = self.0.clock.now();
         let collection = Collection {
-            id: new_id(),
+            id: CollectionId::new(new_id()),
             knowledge_base_id: base.id.clone(),
             tenant: base.tenant.clone(),
             name: named(&new.name)?,
@@ -77,7 +79,11 @@ impl Service {
         refuse_invisible(&collection, caller)?;
         if self.collections_of(&base.id)?.len() >= limits::MAX_COLLECTIONS {
             let (received, allowed) = (limits::MAX_COLLECTIONS + 1, limits::MAX_COLLECTIONS);
-            return Err(Error::TooLarge { what: "the number of collections", received, allowed });
+            return Err(Error::Object(ObjectError::TooLarge {
+                what: "the number of collections",
+                received,
+                allowed,
+            }));
         }
         // On the condition that its base is there: one that is deleted meanwhile gets none.
         let _adding = self.1.adding.read();
@@ -145,14 +151,16 @@ impl Service {
         // Whoever adds documents has counted them in the backlog before they are taken out there.
         let adding = self.1.adding.write();
         let key = ObjectKey::new(Collection::KIND, &collection.id);
+        let purge = Purge::collection(&collection);
         self.0.catalogue.apply(&[
             Change::DeleteChildren(key.clone()),
             Change::Delete(key),
-            Change::Delete(ObjectKey::new(KeptSummary::KIND, &collection.id)),
+            Change::Delete(ObjectKey::new(StoredSummary::KIND, &collection.id)),
+            Erasure::change(&collection.tenant, &purge)?,
         ])?;
         drop(adding);
         self.1.backlog.fewer(&collection.id, usize::MAX);
-        self.purge(space, &collection.tenant, &Purge::collection(&collection))
+        self.purge(space, &collection.tenant, &purge)
     }
 }
 
@@ -166,7 +174,7 @@ fn refuse_invisible(collection: &Collection, caller: &Caller) -> Result<()> {
     } else {
         "`department` must be your own, or absent".to_owned()
     };
-    Err(Error::BadRequest { problem })
+    Err(Error::Object(ObjectError::BadRequest { problem }))
 }
 
 fn department(given: Option<&str>) -> Result<Option<String>> {

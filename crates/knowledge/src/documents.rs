@@ -1,12 +1,15 @@
 //! Documents: added, replaced, listed, deleted; and their chunks one by one.
 
-use ingest::{Job, new_id};
+use ingest::{Job, ObjectError, new_id};
 use model::{Around, Caller, Passage, PassageId, Pointer, Span};
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
+use crate::erasures::Erasure;
 use crate::jobs::Purge;
-use crate::new_document::{NewDocument, file_name_of, metadata_of, tags_of, title_of, with_tags};
+use crate::new_document::{
+    NewDocument, file_name_of, is_titled, metadata_of, tags_of, title_of, with_tags,
+};
 use crate::objects::{Collection, Document, DocumentState, TAGS, document_of_chunk, same_content};
 use crate::uploads::Staged;
 use crate::{Error, Result, Service, limits};
@@ -72,11 +75,15 @@ impl Service {
         let (_, collection, _) = self.collection_of(caller, collection, Right::Change)?;
         let (received, allowed) = (new.len(), limits::MAX_DOCUMENTS_PER_UPLOAD);
         if received > allowed {
-            return Err(Error::TooLarge { what: "the number of documents", received, allowed });
+            return Err(Error::Object(ObjectError::TooLarge {
+                what: "the number of documents",
+                received,
+                allowed,
+            }));
         }
         if received == 0 {
             let problem = "an upload needs at least one document".to_owned();
-            return Err(Error::BadRequest { problem });
+            return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         // Beside others an empty file is kept as failed, with the reason; alone it is a mistake.
         if let [only] = new.as_slice()
@@ -84,7 +91,7 @@ impl Service {
             && only.is_empty_file()?
         {
             let problem = format!("`{}` is empty: it has 0 bytes", file_name_of(only));
-            return Err(Error::BadRequest { problem });
+            return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         let now = self.0.clock.now();
         let mut documents = Vec::with_capacity(new.len());
@@ -95,6 +102,7 @@ impl Service {
                 knowledge_base_id: collection.knowledge_base_id.clone(),
                 tenant: collection.tenant.clone(),
                 title: title_of(new)?,
+                is_titled: is_titled(new),
                 file_name: file_name_of(new),
                 metadata: with_tags(metadata_of(&new.metadata)?, tags_of(&new.tags)?),
                 sha256: String::new(),
@@ -105,6 +113,7 @@ impl Service {
                 version: 1,
                 error: None,
                 upload: None,
+                before: None,
                 created_at: now,
                 updated_at: now,
             });
@@ -140,11 +149,10 @@ impl Service {
         documents: &mut [Document],
         new: Vec<NewDocument>,
     ) -> Result<Vec<Same>> {
-        let (mut duplicates, mut contents, mut n_content_bytes) = (vec![], vec![], 0);
+        let (mut contents, mut n_content_bytes) = (vec![], 0);
         let mut new = new.into_iter();
         for idx in 0..documents.len() {
-            let (before, rest) = documents.split_at_mut(idx);
-            let Some((document, new)) = rest.first_mut().zip(new.next()) else { break };
+            let Some((document, new)) = documents.get_mut(idx).zip(new.next()) else { break };
             let staged = self.stage(document, new)?;
             contents.extend(staged.with_row);
             n_content_bytes += staged.upload.n_bytes;
@@ -154,9 +162,6 @@ impl Service {
             }
             document.upload = Some(staged.upload);
             document.sha256 = staged.sha256;
-            let mut others = self.same_as(document)?;
-            others.extend(before.iter().find(|one| one.sha256 == document.sha256).cloned());
-            duplicates.push(Same { document: document.id.clone(), others });
         }
         let mut changes = vec![Change::Require(ObjectKey::new(Collection::KIND, &collection.id))];
         changes.append(&mut contents);
@@ -166,10 +171,18 @@ impl Service {
         let _adding = self.1.adding.read();
         match self.0.catalogue.apply(&changes) {
             Err(store::Error::MissingObject { .. }) => {
-                Err(Error::missing("Collection", &collection.id))
+                return Err(Error::missing("Collection", &collection.id));
             }
-            applied => Ok(applied.map(|_| duplicates)?),
+            applied => applied.map(|_| ())?,
         }
+        // Looked for behind the commit: of several that come at once, only the first can find none.
+        let mut duplicates = Vec::with_capacity(documents.len());
+        for (idx, document) in documents.iter().enumerate() {
+            let mut others = self.same_as(document)?;
+            others.retain(|other| !documents.iter().skip(idx).any(|later| later.id == other.id));
+            duplicates.push(Same { document: document.id.clone(), others });
+        }
+        Ok(duplicates)
     }
 
     /// Replaces what a document holds; the old content is found until the job is done.
@@ -180,7 +193,7 @@ impl Service {
         new: NewDocument,
     ) -> Result<Accepted> {
         let (collection, before, _) = self.document_of(caller, id, Right::Change)?;
-        let (title, file_name) = (title_of(&new)?, file_name_of(&new));
+        let (title, is_titled, file_name) = (title_of(&new)?, is_titled(&new), file_name_of(&new));
         let metadata = metadata_of(&new.metadata)?;
         let (tags, source) = (tags_of(&new.tags)?, new.source.clone());
         self.1.backlog.enter(&collection.id, 1)?;
@@ -191,13 +204,19 @@ impl Service {
         let now = self.0.clock.now();
         let adding = self.1.adding.read();
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
-            document.title.clone_from(&title);
+            document.remember();
+            // A title that somebody gave stays, and so do metadata and tags, unless the new content
+            // has its own.
+            if is_titled || !document.is_titled {
+                document.title.clone_from(&title);
+                document.is_titled = is_titled;
+            }
             document.file_name.clone_from(&file_name);
-            // Tags stay unless the new content has its own.
             let tags = match tags.is_empty() && metadata[TAGS].is_null() {
                 true => document.tags().into_iter().map(str::to_owned).collect(),
                 false => tags.clone(),
             };
+            let metadata = if metadata.is_null() { &document.metadata } else { &metadata };
             document.metadata = with_tags(metadata.clone(), tags);
             document.sha256.clone_from(&sha256);
             document.source.clone_from(&source);
@@ -235,6 +254,7 @@ impl Service {
     pub fn delete_document(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (collection, document, _) = self.document_of(caller, id, Right::Change)?;
         let space = self.space_to_purge()?;
+        let purge = Purge::document(&collection, &document);
         self.change_collection(&collection.id, |collection| {
             // Another call may have deleted it meanwhile: it must not be counted out twice.
             let kept = Document::load(&*self.0.catalogue, &document.id)?;
@@ -244,11 +264,12 @@ impl Service {
             }
             let mut changes = vec![Change::Delete(ObjectKey::new(Document::KIND, &document.id))];
             changes.extend(self.version_keys(&document.id)?.into_iter().map(Change::Delete));
+            changes.push(Erasure::change(&collection.tenant, &purge)?);
             Ok(changes)
         })?;
         self.forget_uploads(document.files());
         self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
-        self.purge(space, &collection.tenant, &Purge::document(&collection, &document))
+        self.purge(space, &collection.tenant, &purge)
     }
 
     /// Lists documents of a collection in the order of their ids.
@@ -261,7 +282,7 @@ impl Service {
     ) -> Result<Vec<Document>> {
         let (_, collection, _) = self.collection_of(caller, collection, Right::Read)?;
         let page = ObjectPage {
-            parent: Some(collection.id),
+            parent: Some(collection.id.to_string()),
             after: after.map(str::to_owned),
             limit: limit.min(limits::MAX_PAGE),
             ..ObjectPage::of(Document::KIND)
@@ -279,7 +300,9 @@ impl Service {
         let missing = || Error::missing("Chunk", id);
         let document = document_of_chunk(id).ok_or_else(missing)?;
         let (collection, document, _) = match self.document_of(caller, document, Right::Read) {
-            Err(Error::NotFound { .. } | Error::BaseNotFound { .. }) => return Err(missing()),
+            Err(Error::Object(ObjectError::NotFound { .. }) | Error::BaseNotFound { .. }) => {
+                return Err(missing());
+            }
             found => found?,
         };
         let passage = PassageId::new(id);
@@ -340,7 +363,11 @@ impl Service {
                         duplicates.push(Duplicate { document, of });
                         break;
                     }
-                    Err(Error::NotFound { .. } | Error::BaseNotFound { .. } | Error::Denied) => {}
+                    Err(
+                        Error::Object(ObjectError::NotFound { .. })
+                        | Error::BaseNotFound { .. }
+                        | Error::Denied,
+                    ) => {}
                     Err(other) => return Err(other),
                 }
             }

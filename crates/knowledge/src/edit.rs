@@ -16,7 +16,7 @@ use crate::{Error, Result, Service, limits};
 pub struct DocumentChange {
     /// Another title.
     pub title: Option<String>,
-    /// Other metadata, in the place of all before.
+    /// Other metadata, in the place of all before; tags stay where it has none.
     pub metadata: Option<Value>,
     /// Other tags, in the place of all before: the member `tags` of the metadata.
     pub tags: Option<Vec<String>>,
@@ -30,7 +30,7 @@ impl Service {
         id: &str,
         change: &DocumentChange,
     ) -> Result<Document> {
-        let (collection, before, _) = self.document_of(caller, id, Right::Change)?;
+        let (collection, _, _) = self.document_of(caller, id, Right::Change)?;
         let title = change.title.as_deref();
         let title = title
             .map(|title| ingest::bounded("the length of `title`", title, limits::MAX_TITLE_CHARS))
@@ -43,9 +43,14 @@ impl Service {
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             if let Some(title) = title.as_ref().filter(|title| !title.is_empty()) {
                 document.title.clone_from(title);
+                document.is_titled = true;
             }
             if let Some(metadata) = &metadata {
-                document.metadata.clone_from(metadata);
+                let kept: Vec<String> = match metadata[TAGS].is_null() {
+                    true => document.tags().into_iter().map(str::to_owned).collect(),
+                    false => vec![],
+                };
+                document.metadata = with_tags(metadata.clone(), kept);
             }
             match &tags {
                 None => {}
@@ -59,11 +64,21 @@ impl Service {
                     document.metadata = with_tags(metadata, tags.clone());
                 }
             }
+            // It holds whatever becomes of a content that waits.
+            if let Some(before) = &mut document.before {
+                if title.as_ref().is_some_and(|title| !title.is_empty()) {
+                    before.title.clone_from(&document.title);
+                    before.is_titled = true;
+                }
+                if metadata.is_some() || tags.is_some() {
+                    before.metadata.clone_from(&document.metadata);
+                }
+            }
             document.updated_at = now;
             Ok::<_, Error>(vec![])
         })?;
         let document = changed.ok_or_else(|| Error::missing("Document", id))?;
-        if document.state.is_indexed() && before.title != document.title {
+        if document.state.is_indexed() && title.is_some() {
             self.rewrite(&collection, &document)?;
         }
         Ok(document)
@@ -78,7 +93,7 @@ impl Service {
             info => info?,
         };
         // A collection that is being moved is written anew with its move.
-        let Some(info) = info else { return Ok(()) };
+        let Some(info) = info.filter(|info| info.title != document.title) else { return Ok(()) };
         let rewritten = store::Document {
             id: info.id,
             title: document.title.clone(),

@@ -1,16 +1,16 @@
 //! A folder that feeds a collection: its files are documents, and new, changed and gone files
 //! follow. Documents that were added in other ways stay as they are.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
-use ingest::new_id;
+use ingest::{ObjectError, new_id};
 use model::{Caller, Clearance, Identity, TenantId};
-use store::{ObjectPage, TypedObject};
+use store::{Change, ObjectPage, TypedObject};
 
 use crate::intake::Intake;
 use crate::new_document::{Content, NewDocument};
-use crate::objects::{Collection, Document, SourceFile};
+use crate::objects::{Collection, Document, DocumentState, SourceFile};
 use crate::{Error, Result, Service, limits};
 
 /// Files that are added in one step.
@@ -30,8 +30,10 @@ pub struct FolderFile {
 /// What is in the folder now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderListing {
-    /// Every file.
+    /// Every file that can be seen.
     pub files: Vec<FolderFile>,
+    /// Folders inside that nobody lets us read, by their paths below it with `/` at the end.
+    pub forbidden: BTreeSet<String>,
     /// The volume that the folder is on, where the system tells.
     pub volume: Option<u64>,
 }
@@ -45,6 +47,8 @@ pub struct Followed {
     pub n_replaced: usize,
     /// Documents whose files are gone.
     pub n_removed: usize,
+    /// Documents whose files may not be read any more.
+    pub n_closed: usize,
     /// Files that could not be taken, which the next look tries again.
     pub n_failed: usize,
 }
@@ -61,9 +65,9 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is no such collection, [`Error::BadRequest`] when the folder
+    /// [`ObjectError::NotFound`] when there is no such collection, [`ObjectError::BadRequest`] when the folder
     /// looks empty and is not known to be on the volume that its files were on: it is taken for one
-    /// that is not mounted. [`Error::TooLarge`] when too many of its files wait already: the rest
+    /// that is not mounted. [`ObjectError::TooLarge`] when too many of its files wait already: the rest
     /// can follow later.
     pub fn follow_folder(&self, collection: &str, listing: &FolderListing) -> Result<Followed> {
         let files = &listing.files;
@@ -73,26 +77,35 @@ impl Service {
         let known = self.followed_in(&collection)?;
         let is_mounted = listing.volume.is_some()
             && known.values().all(|source| source.volume == listing.volume);
-        if files.is_empty() && known.len() > 1 && !is_mounted {
+        if files.is_empty() && listing.forbidden.is_empty() && known.len() > 1 && !is_mounted {
             let problem = format!(
                 "the folder looks empty, {} documents come from it, and it may not be mounted: \
                  nothing is removed",
                 known.len()
             );
-            return Err(Error::BadRequest { problem });
+            return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         let mut followed = Followed::default();
         let mut new = vec![];
         for file in files {
             match known.get(&file.path) {
                 Some(source) if source.stamp == file.stamp => {}
+                // An earlier version knew less of a file: it is not read again for that.
+                Some(source) if is_earlier_stamp(&source.stamp, &file.stamp) => {
+                    self.stamp(&source.document, &file.stamp)?;
+                }
                 Some(source) => {
                     let changed = self.received(file, listing.volume).and_then(|content| {
                         self.replace_document(&caller, &source.document, content).map(|_| ())
                     });
                     match changed {
                         Ok(()) => followed.n_replaced += 1,
-                        Err(error) => followed.fail(file, &error),
+                        Err(error) => {
+                            if is_forbidden(file) {
+                                self.close_document(&source.document, &file.stamp)?;
+                            }
+                            followed.fail(file, &error);
+                        }
                     }
                 }
                 None => match self.received(file, listing.volume) {
@@ -111,10 +124,19 @@ impl Service {
         }
         let present: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         for (path, source) in &known {
-            if !present.contains(path.as_str()) {
-                self.delete_document(&caller, &source.document)?;
-                followed.n_removed += 1;
+            if present.contains(path.as_str()) {
+                continue;
             }
+            if listing.forbidden.iter().any(|folder| path.starts_with(folder)) {
+                // It is not known to be gone, and must not answer for what nobody lets us read.
+                if source.stamp != UNSEEN {
+                    self.close_document(&source.document, UNSEEN)?;
+                    followed.n_closed += 1;
+                }
+                continue;
+            }
+            self.delete_document(&caller, &source.document)?;
+            followed.n_removed += 1;
         }
         Ok(followed)
     }
@@ -123,7 +145,7 @@ impl Service {
     fn followed_in(&self, collection: &Collection) -> Result<BTreeMap<String, Source>> {
         let mut known = BTreeMap::new();
         let mut page = ObjectPage {
-            parent: Some(collection.id.clone()),
+            parent: Some(collection.id.to_string()),
             limit: limits::MAX_PAGE,
             ..ObjectPage::of(Document::KIND)
         };
@@ -137,6 +159,54 @@ impl Service {
                 }
             }
         }
+    }
+
+    /// Notes the stamp of a file that has not changed.
+    fn stamp(&self, document: &str, stamp: &str) -> Result<()> {
+        ingest::change_object(&*self.0.catalogue, document, |document: &mut Document| {
+            if let Some(source) = &mut document.source {
+                stamp.clone_into(&mut source.stamp);
+            }
+            Ok::<_, Error>(vec![])
+        })?;
+        Ok(())
+    }
+
+    /// Takes the text of a document away whose file nobody lets us read any more: it would answer
+    /// for a file that may say something else. The document stays and says why, until the file can
+    /// be read, which changes its stamp.
+    pub(crate) fn close_document(&self, id: &str, stamp: &str) -> Result<()> {
+        let writing = self.1.writing.lock();
+        let Some((document, _)) = Document::load(&*self.0.catalogue, id)? else { return Ok(()) };
+        let mut files: Vec<String> = vec![];
+        let collection = self.change_collection(&document.collection_id, |collection| {
+            let Some((mut document, version)) = Document::load(&*self.0.catalogue, id)? else {
+                return Ok(vec![]);
+            };
+            files = document.files().map(str::to_owned).collect();
+            if document.state.is_indexed() {
+                collection.n_documents = collection.n_documents.saturating_sub(1);
+                collection.n_chunks = collection.n_chunks.saturating_sub(document.n_chunks);
+            }
+            document.state = DocumentState::Failed;
+            document.error = Some(FORBIDDEN.to_owned());
+            (document.n_chunks, document.original, document.before) = (0, None, None);
+            document.upload = None;
+            document.updated_at = self.0.clock.now();
+            if let Some(source) = &mut document.source {
+                stamp.clone_into(&mut source.stamp);
+            }
+            Ok(vec![Change::PutIfUnchanged(document.to_object(version)?)])
+        })?;
+        self.forget_uploads(files.iter().map(String::as_str));
+        self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
+        match self.0.store.delete(&collection.namespace(), &[document.store_id()]) {
+            Err(store::Error::UnknownNamespace { .. }) => {}
+            deleted => deleted.map(|_| ())?,
+        }
+        drop(writing);
+        self.forget_summary(&collection)?;
+        self.follow_up(&collection)
     }
 
     /// Copies a file, so that it may change or go while it waits for its job.
@@ -165,6 +235,24 @@ impl Followed {
         tracing::warn!(path = file.path, cause, "a file of a folder could not be taken");
         self.n_failed += 1;
     }
+}
+
+/// What a document says whose file may not be read.
+const FORBIDDEN: &str = "the file in the folder cannot be read any more: permission denied";
+
+/// The stamp of a file in a folder that may not be read: no file has it, so the file is read as soon
+/// as it is seen again.
+const UNSEEN: &str = "unseen";
+
+/// Tells whether a file is there and may not be read.
+fn is_forbidden(file: &FolderFile) -> bool {
+    let opened = fs_err::File::open(&file.place);
+    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+}
+
+/// Tells whether a stamp is what an earlier version wrote for the same file: its beginning.
+fn is_earlier_stamp(kept: &str, now: &str) -> bool {
+    kept.split(' ').count() == 2 && now.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '))
 }
 
 /// Whoever the configuration speaks for: it names the folder and the collection.

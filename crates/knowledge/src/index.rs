@@ -1,17 +1,16 @@
-//! What jobs do to the store: write uploads, erase what was deleted, move.
+//! What jobs do to the store: write uploads, move; what erases is in [`crate::erasures`].
 
 use std::time::{Duration, Instant};
 
-use ingest::{Job, JobFailure, Progress, Stage};
+use ingest::{BatchWait, Job, JobFailure, Progress, Stage, job_failure};
 use model::{Attributes, DocumentId, NamespaceId};
 use serde_json::{Value, json};
 use store::{DocumentPage, Manifest, TypedObject};
 
 use crate::access::attribute;
-use crate::gathering::{JOIN_LIMIT, LONGEST_WAIT, ROUNDS_PER_WAIT, SHORTEST_WAIT};
-use crate::jobs::{Additions, Move, Purge, failure};
+use crate::jobs::{Additions, Move};
 use crate::objects::Collection;
-use crate::{Result, Service};
+use crate::{Error, Result, Service};
 
 /// Documents looked at in one go.
 const LIST_PAGE: usize = 200;
@@ -30,7 +29,7 @@ impl Service {
     ) -> std::result::Result<Value, JobFailure> {
         let mut named = additions.clone();
         let begun = Instant::now();
-        let mut open = Some(self.1.gathering.open(&additions.collection, job));
+        let mut open = Some(self.1.joinable.open(&additions.collection, job));
         let (mut n_written, mut n_failed) = (0, 0);
         let collection = loop {
             let found = Collection::load(&*self.0.catalogue, &additions.collection);
@@ -38,21 +37,21 @@ impl Service {
                 self.forget_uploads(named.documents.iter().map(|named| named.staged.as_str()));
                 return Ok(json!({ "documents": n_written, "failed": n_failed }));
             };
-            if begun.elapsed() >= JOIN_LIMIT {
+            if begun.elapsed() >= ingest::limits::JOIN_LIMIT {
                 open = None;
             }
-            let waiting = self.waiting_uploads(&collection, &named).map_err(failure)?;
+            let waiting = self.waiting_uploads(&collection, &named).map_err(job_failure)?;
             named.documents.clear();
             let (is_open, round) = (open.is_some(), Instant::now());
             let is_idle = waiting.is_empty();
             if !is_idle {
                 progress.go_on();
                 let (n_more, n_more_failed) =
-                    self.take_in(&collection, waiting, progress).map_err(failure)?;
+                    self.take_in(&collection, waiting, progress).map_err(job_failure)?;
                 n_written += n_more;
                 n_failed += n_more_failed;
                 if n_more + n_more_failed > 0 && is_open {
-                    self.wait_for_company(round.elapsed(), progress);
+                    self.wait_for_more(round.elapsed(), progress);
                     continue;
                 }
             }
@@ -63,8 +62,8 @@ impl Service {
             }
         };
         // While more waits, the job after this one is followed: one summary serves them all.
-        match self.documents_waiting_in(&collection.id).map_err(failure)?.is_empty() {
-            true => self.follow_up(&collection).map_err(failure)?,
+        match self.documents_waiting_in(&collection.id).map_err(job_failure)?.is_empty() {
+            true => self.follow_up(&collection).map_err(job_failure)?,
             false => self.0.vectors.wake(),
         }
         if n_written == 0 && n_failed > 0 {
@@ -76,44 +75,13 @@ impl Service {
     }
 
     /// Waits for uploads to join a job, unless it is to stop or others wait for their turn.
-    fn wait_for_company(&self, round: Duration, progress: &Progress) {
+    fn wait_for_more(&self, round: Duration, progress: &Progress) {
         self.0.vectors.wake();
-        let until = Instant::now() + (round * ROUNDS_PER_WAIT).clamp(SHORTEST_WAIT, LONGEST_WAIT);
+        let until = Instant::now() + BatchWait::FOR_ROUNDS.after(round);
         let (n_waiting_jobs, _) = self.0.queue.counts();
         while n_waiting_jobs == 0 && !progress.is_cancelled() && Instant::now() < until {
             std::thread::sleep(LOOK);
         }
-    }
-
-    /// Erases what was deleted.
-    pub(crate) fn run_purge(&self, purge: &Purge) -> Result<Value> {
-        let mut n_erased = 0;
-        if let Some(prefix) = &purge.namespaces {
-            for info in self.0.store.namespaces()? {
-                if info.id.as_str().starts_with(prefix) && self.0.store.drop_namespace(&info.id)? {
-                    n_erased += 1;
-                }
-            }
-        }
-        if let (Some(namespace), Some(prefix)) = (&purge.namespace, &purge.prefix) {
-            let _writing = self.1.writing.lock();
-            let namespace = NamespaceId::new(namespace.as_str());
-            self.each_page(&namespace, prefix, |page| {
-                n_erased += self.0.store.delete(&namespace, &page)?;
-                Ok(())
-            })?;
-        }
-        if let Some(collection) = &purge.collection
-            && let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)?
-        {
-            self.forget_summary(&collection)?;
-            self.follow_up(&collection)?;
-        }
-        self.remove_files(purge)?;
-        let namespaces: Vec<NamespaceId> =
-            purge.namespace.iter().map(|namespace| NamespaceId::new(namespace.as_str())).collect();
-        self.0.store.forget_erased(&namespaces)?;
-        Ok(json!({ "erased": n_erased }))
     }
 
     /// Moves passages into the namespace that their collection has now.
@@ -131,15 +99,14 @@ impl Service {
         let mut n_moved = 0;
         self.each_page(&from, &collection.document_prefix(), |page| {
             let mut documents = vec![];
-            for id in &page {
-                let Some(info) = self.0.store.document(&from, id)? else { continue };
+            for info in self.0.store.documents_by_id(&from, &page)?.into_iter().flatten() {
                 documents.push(store::Document {
+                    passages: self.0.store.passages_of(&from, &info.id)?,
                     id: info.id,
                     title: info.title,
                     attributes: attributes(&collection),
                     metadata: info.metadata,
                     fingerprint: info.fingerprint,
-                    passages: self.0.store.passages_of(&from, id)?,
                 });
             }
             self.0.store.upsert(&to, &documents)?;
@@ -153,7 +120,7 @@ impl Service {
     }
 
     /// Shows documents whose ids begin so, a page at a time; `work` may erase them.
-    fn each_page(
+    pub(crate) fn each_page(
         &self,
         namespace: &NamespaceId,
         prefix: &str,
@@ -185,5 +152,5 @@ pub(crate) fn attributes(collection: &Collection) -> Attributes {
 }
 
 fn failure_of_store(error: store::Error) -> JobFailure {
-    failure(error.into())
+    job_failure(Error::from(error))
 }

@@ -1,17 +1,19 @@
 //! Jobs of the family: which there are, who may see them, and how they are asked for.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ingest::{
-    Job, JobContext, JobFailure, JobService, JobState, NewJob, ObjectError, Priority, QueueSpace,
-    Subject, arguments_of,
+    FamilyJobs, Job, JobContext, JobFailure, JobRight, JobService, JobState, ObjectError, Priority,
+    QueueSpace, Subject, arguments_of, job_failure,
 };
-use model::{Caller, Deadline, NamespaceId, TenantId, with_causes};
+use model::{Caller, Deadline, NamespaceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::Right;
 use crate::new_document::OcrRepair;
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::objects::{Collection, Document};
 use crate::{Error, Result, Service};
 
@@ -38,8 +40,8 @@ pub const JOBS: [&str; 5] = [ADD_JOB, PURGE_JOB, MOVE_JOB, VECTORS_JOB, SUMMARY_
 /// Uploads of one collection: those that wait when the job begins, or come while it runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Additions {
-    pub(crate) knowledge_base: String,
-    pub(crate) collection: String,
+    pub(crate) knowledge_base: KnowledgeBaseId,
+    pub(crate) collection: CollectionId,
     /// Uploads of a job of an earlier version, which named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) documents: Vec<Addition>,
@@ -89,17 +91,17 @@ pub(crate) struct Purge {
 }
 
 impl Purge {
-    pub(crate) fn namespaces(base: &str, prefix: String) -> Self {
-        Purge { knowledge_base: base.to_owned(), namespaces: Some(prefix), ..Purge::default() }
+    pub(crate) fn namespaces(base: &KnowledgeBaseId, prefix: String) -> Self {
+        Purge { knowledge_base: base.to_string(), namespaces: Some(prefix), ..Purge::default() }
     }
 
     pub(crate) fn collection(collection: &Collection) -> Self {
         Purge {
-            knowledge_base: collection.knowledge_base_id.clone(),
-            collection: Some(collection.id.clone()),
+            knowledge_base: collection.knowledge_base_id.to_string(),
+            collection: Some(collection.id.to_string()),
             namespace: Some(collection.namespace().to_string()),
             prefix: Some(collection.document_prefix()),
-            folders: vec![collection.id.clone()],
+            folders: vec![collection.id.to_string()],
             ..Purge::default()
         }
     }
@@ -109,81 +111,46 @@ impl Purge {
         let files = document.files().map(str::to_owned).collect();
         Purge { prefix, files, folders: vec![], ..Purge::collection(collection) }
     }
+
+    /// Tells whether anything is named to be erased; jobs of this version leave that to rows.
+    pub(crate) fn names_something(&self) -> bool {
+        let Purge {
+            knowledge_base: _,
+            collection: _,
+            namespaces,
+            namespace,
+            prefix,
+            folders,
+            files,
+        } = self;
+        namespaces.is_some()
+            || (namespace.is_some() && prefix.is_some())
+            || !folders.is_empty()
+            || !files.is_empty()
+    }
 }
 
 /// A move of passages into the namespace of their collection.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Move {
-    pub(crate) knowledge_base: String,
-    pub(crate) collection: String,
+    pub(crate) knowledge_base: KnowledgeBaseId,
+    pub(crate) collection: CollectionId,
     pub(crate) from: String,
 }
 
 /// Work on one collection.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OfCollection {
-    pub(crate) knowledge_base: String,
-    pub(crate) collection: String,
+    pub(crate) knowledge_base: KnowledgeBaseId,
+    pub(crate) collection: CollectionId,
 }
 
 impl Service {
-    /// Gives a job of this family that the caller may see.
-    ///
-    /// A job of another tenant does not exist; one about a collection that the caller may not
-    /// see is denied.
-    pub fn job(&self, caller: &Caller, id: &str) -> Result<Job> {
-        self.jobs().get(caller, id, |job| self.subject(caller, job))
-    }
-
-    /// Tells whether the caller may see a job of this family.
-    pub fn check_job(&self, caller: &Caller, job: &Job) -> Result<()> {
-        self.jobs().check(caller, job, |job| self.subject(caller, job))
-    }
-
-    fn subject(&self, caller: &Caller, job: &Job) -> Result<Subject> {
-        if caller.is_admin() {
-            return Ok(Subject::Seen);
-        }
-        let argument = |name: &str| job.arguments[name].as_str();
-        let seen = match (argument("collection"), argument("knowledge_base")) {
-            (Some(collection), _) => {
-                self.collection_of(caller, collection, Right::Read).map(|_| ())
-            }
-            (None, Some(base)) => self.base(caller, base, Right::Read).map(|_| ()),
-            (None, None) => Err(Error::Denied),
-        };
-        match seen {
-            Err(Error::NotFound { .. } | Error::BaseNotFound { .. }) => Ok(Subject::Gone),
-            seen => seen.map(|()| Subject::Seen),
-        }
-    }
-
-    /// Tells whether the caller may stop a job of this family.
-    pub fn may_cancel_job(&self, caller: &Caller, job: &Job) -> bool {
-        let is_changeable = |base: &str| self.may_change(caller, base);
-        self.check_job(caller, job).is_ok()
-            && job.arguments["knowledge_base"].as_str().is_none_or(is_changeable)
-    }
-
-    /// Stops a job that the caller may see. Uploads that it was to index are given up.
-    pub fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job> {
-        let job = self.job(caller, id)?;
-        if let Some(base) = job.arguments["knowledge_base"].as_str() {
-            self.base(caller, base, Right::Change)?;
-        }
-        self.0.queue.cancel(&job.id)?;
-        let ended = self.0.queue.wait(&job.id, &Deadline::after(CANCEL_WAIT))?;
-        if ended.state == JobState::Failed {
-            self.abandon(&ended)?;
-        }
-        Ok(ended)
-    }
-
     /// Gives the job that indexes what waits in a collection. One that waits already sees every
     /// upload before it begins, and one that runs takes more in for a while, so uploads that come
     /// one by one share few jobs.
     pub(crate) fn submit_additions(&self, collection: &Collection) -> Result<Job> {
-        let job = self.1.gathering.join(&collection.id, || {
+        let job = self.1.joinable.join(&collection.id, || {
             let active = self.0.queue.active(ADD_JOB, &collection.id)?;
             if let Some(waiting) = active.filter(|job| job.state == JobState::Queued) {
                 return Ok(waiting);
@@ -207,19 +174,6 @@ impl Service {
     /// gone for every caller must not stay in the store because too many jobs wait.
     pub(crate) fn space_to_purge(&self) -> Result<QueueSpace> {
         Ok(QueueSpace::wait(&self.0.queue, PURGE_PATIENCE).map_err(ObjectError::from)?)
-    }
-
-    pub(crate) fn purge(&self, space: QueueSpace, tenant: &TenantId, purge: &Purge) -> Result<Job> {
-        let arguments = serde_json::to_value(purge)
-            .map_err(|error| ObjectError::BadRequest { problem: error.to_string() })?;
-        let job = space.submit(NewJob {
-            kind: PURGE_JOB.to_owned(),
-            subject: purge.knowledge_base.clone(),
-            tenant: tenant.clone(),
-            priority: Priority::High,
-            arguments,
-        });
-        Ok(job.map_err(ObjectError::from)?)
     }
 
     pub(crate) fn move_passages(&self, collection: &Collection, from: &NamespaceId) -> Result<Job> {
@@ -246,28 +200,60 @@ impl Service {
 }
 
 impl JobService for Service {
+    type Error = Error;
+
+    fn jobs(&self) -> FamilyJobs {
+        FamilyJobs { queue: Arc::clone(&self.0.queue), kinds: &JOBS, purge: PURGE_JOB }
+    }
+
+    fn subject(&self, caller: &Caller, job: &Job, right: JobRight) -> Result<Subject> {
+        let argument = |name: &str| job.arguments[name].as_str();
+        let (collection, base) = (argument("collection"), argument("knowledge_base"));
+        if right == JobRight::Stop {
+            // Whoever may stop it may see it: that was asked before.
+            return base.map_or(Ok(Subject::Seen), |base| {
+                self.base(caller, base, Right::Change).map(|_| Subject::Seen)
+            });
+        }
+        if caller.is_admin() {
+            return Ok(Subject::Seen);
+        }
+        let seen = match (collection, base) {
+            (Some(collection), _) => {
+                self.collection_of(caller, collection, Right::Read).map(|_| ())
+            }
+            (None, Some(base)) => self.base(caller, base, Right::Read).map(|_| ()),
+            (None, None) => Err(Error::Denied),
+        };
+        match seen {
+            Err(Error::Object(ObjectError::NotFound { .. }) | Error::BaseNotFound { .. }) => {
+                Ok(Subject::Gone)
+            }
+            seen => seen.map(|()| Subject::Seen),
+        }
+    }
+
+    /// Uploads that a stopped job was to index are given up.
+    fn after_cancel(&self, job: Job) -> Result<Job> {
+        let ended = self.0.queue.wait(&job.id, &Deadline::after(CANCEL_WAIT))?;
+        if ended.state == JobState::Failed {
+            self.abandon(&ended)?;
+        }
+        Ok(ended)
+    }
+
     fn run_job(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
         let progress = context.progress();
         match job.kind.as_str() {
             ADD_JOB => self.run_additions(job, &arguments_of(job)?, progress),
-            PURGE_JOB => self.run_purge(&arguments_of(job)?).map_err(failure),
-            MOVE_JOB => self.run_move(&arguments_of(job)?, progress).map_err(failure),
+            PURGE_JOB => self.run_purge(&arguments_of(job)?).map_err(job_failure),
+            MOVE_JOB => self.run_move(&arguments_of(job)?, progress).map_err(job_failure),
             VECTORS_JOB => {
                 self.0.vectors.wake();
                 Ok(Value::Null)
             }
-            SUMMARY_JOB => self.run_summary(&arguments_of(job)?, progress).map_err(failure),
+            SUMMARY_JOB => self.run_summary(&arguments_of(job)?, progress).map_err(job_failure),
             other => Err(JobFailure::Final(format!("no job of this family is called `{other}`"))),
         }
     }
-}
-
-/// What may pass is tried again.
-#[expect(clippy::needless_pass_by_value, reason = "it is called by `map_err`")]
-pub(crate) fn failure(error: Error) -> JobFailure {
-    if matches!(error, Error::Queue(ingest::Error::Cancelled)) {
-        return JobFailure::Cancelled;
-    }
-    let reason = with_causes(&error);
-    if error.may_pass() { JobFailure::Passing(reason) } else { JobFailure::Final(reason) }
 }

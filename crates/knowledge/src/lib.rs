@@ -27,12 +27,14 @@ mod error;
 pub mod limits;
 
 mod access;
+mod object_ids;
 mod objects;
 
 mod bases;
 mod collections;
 mod documents;
 mod edit;
+mod erasures;
 mod follow;
 mod new_document;
 mod originals;
@@ -40,7 +42,6 @@ mod service;
 mod versions;
 
 mod backlog;
-mod gathering;
 mod jobs;
 mod upload_files;
 mod uploads;
@@ -56,6 +57,7 @@ mod summary;
 
 mod atlas;
 mod dates;
+mod found;
 mod metadata;
 mod search;
 
@@ -72,17 +74,19 @@ pub use documents::{Accepted, Chunk, DocumentText, Duplicate};
 pub use edit::DocumentChange;
 pub use error::{Error, Result};
 pub use follow::{FolderFile, FolderListing, Followed};
+pub use found::{ChunkHit, SearchRequest, SearchResults, StageTook};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use metadata::{Condition, Matching, MetadataField, Test};
 pub use new_document::{Content, NewDocument, OcrRepair};
+pub use object_ids::{CollectionId, KnowledgeBaseId};
 pub use objects::{
     Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,
 };
 pub use ocr::Repaired;
-pub use originals::OriginalFile;
-pub use search::{ChunkHit, SearchRequest, SearchResults, StageTook};
+pub use originals::{DamagedOriginal, OriginalFile, damaged_originals};
+pub use search::DocumentOrder;
 pub use service::{Service, ServiceConfig};
 pub use summary::{BaseSummary, MadeFrom, Statistics, SummaryPart, SummaryVersion};
 pub use upload_files::UploadFiles;

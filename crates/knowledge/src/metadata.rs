@@ -13,6 +13,7 @@ use serde_json::Value;
 use store::{ObjectPage, TypedObject};
 
 use crate::access::Right;
+use crate::object_ids::CollectionId;
 use crate::objects::{Collection, Document};
 use crate::{Result, Service, limits};
 
@@ -81,7 +82,7 @@ pub struct MetadataField {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Matching {
     /// Their ids in the store, by collection.
-    pub(crate) by_collection: BTreeMap<String, Vec<DocumentId>>,
+    pub(crate) by_collection: BTreeMap<CollectionId, Vec<DocumentId>>,
     /// The fields of all documents that the caller may see, by name.
     pub fields: BTreeMap<String, MetadataField>,
 }
@@ -127,7 +128,7 @@ impl Service {
         mut visit: impl FnMut(&Document),
     ) -> Result<()> {
         let mut page = ObjectPage {
-            parent: Some(collection.id.clone()),
+            parent: Some(collection.id.to_string()),
             limit: limits::MAX_PAGE,
             ..ObjectPage::of(Document::KIND)
         };

@@ -1,6 +1,6 @@
 //! A document that is to be added, and what is checked of it before anything is written.
 
-use ingest::bounded;
+use ingest::{ObjectError, bounded};
 use serde_json::Value;
 
 use crate::intake::ReceivedFile;
@@ -96,7 +96,11 @@ pub(crate) fn with_tags(mut metadata: Value, tags: Vec<String>) -> Value {
 pub(crate) fn tags_of(given: &[String]) -> Result<Vec<String>> {
     let (received, allowed) = (given.len(), limits::MAX_TAGS);
     if received > allowed {
-        return Err(Error::TooLarge { what: "the number of `tags`", received, allowed });
+        return Err(Error::Object(ObjectError::TooLarge {
+            what: "the number of `tags`",
+            received,
+            allowed,
+        }));
     }
     let mut tags: Vec<String> = vec![];
     for tag in given {
@@ -106,6 +110,11 @@ pub(crate) fn tags_of(given: &[String]) -> Result<Vec<String>> {
         }
     }
     Ok(tags)
+}
+
+/// Tells whether somebody gave it a title.
+pub(crate) fn is_titled(new: &NewDocument) -> bool {
+    !new.title.trim().is_empty()
 }
 
 /// Gives the title, or the file's name.
@@ -128,11 +137,15 @@ pub(crate) fn file_name_of(new: &NewDocument) -> String {
 pub(crate) fn metadata_of(given: &Value) -> Result<Value> {
     if !matches!(given, Value::Null | Value::Object(_)) {
         let problem = "`metadata` must be an object".to_owned();
-        return Err(Error::BadRequest { problem });
+        return Err(Error::Object(ObjectError::BadRequest { problem }));
     }
     let (received, allowed) = (given.to_string().len(), limits::MAX_METADATA_BYTES);
     if received > allowed {
-        return Err(Error::TooLarge { what: "the size of `metadata` in bytes", received, allowed });
+        return Err(Error::Object(ObjectError::TooLarge {
+            what: "the size of `metadata` in bytes",
+            received,
+            allowed,
+        }));
     }
     Ok(given.clone())
 }

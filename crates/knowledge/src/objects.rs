@@ -6,6 +6,7 @@ use serde_json::Value;
 use store::{Lookup, TypedObject};
 
 use crate::new_document::OcrRepair;
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
 
 /// Who inside the tenant may read a knowledge base.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ impl Sharing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnowledgeBase {
     /// A UUID.
-    pub id: String,
+    pub id: KnowledgeBaseId,
     /// The tenant of whoever made it.
     pub tenant: TenantId,
     /// Whoever made it.
@@ -69,7 +70,7 @@ impl TypedObject for KnowledgeBase {
     const KIND: &'static str = "knowledge_base";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -81,9 +82,9 @@ impl TypedObject for KnowledgeBase {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
     /// A UUID.
-    pub id: String,
+    pub id: CollectionId,
     /// The knowledge base it belongs to.
-    pub knowledge_base_id: String,
+    pub knowledge_base_id: KnowledgeBaseId,
     /// The tenant of the knowledge base.
     pub tenant: TenantId,
     /// What people call it.
@@ -138,7 +139,7 @@ impl TypedObject for Collection {
     const KIND: &'static str = "knowledge_collection";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -146,7 +147,7 @@ impl TypedObject for Collection {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.knowledge_base_id.clone())
+        Some(self.knowledge_base_id.to_string())
     }
 }
 
@@ -199,13 +200,16 @@ pub struct Document {
     /// A UUID.
     pub id: String,
     /// The collection it belongs to.
-    pub collection_id: String,
+    pub collection_id: CollectionId,
     /// The knowledge base of the collection.
-    pub knowledge_base_id: String,
+    pub knowledge_base_id: KnowledgeBaseId,
     /// The tenant of the knowledge base.
     pub tenant: TenantId,
     /// Its title.
     pub title: String,
+    /// Whether somebody gave the title: then it stays when a content comes without one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_titled: bool,
     /// The name of the file it came from; empty for text.
     pub file_name: String,
     /// Whatever its owner wants back, and what searches can ask for; `tags` is a list of words.
@@ -230,10 +234,25 @@ pub struct Document {
     /// The content that waits to be indexed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) upload: Option<Upload>,
+    /// What it was before the content that waits, which may turn out to have no text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Before>,
     /// When it was added.
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
+}
+
+/// What a document was called before a content that is not indexed yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Before {
+    pub(crate) title: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_titled: bool,
+    pub(crate) file_name: String,
+    pub(crate) metadata: Value,
+    pub(crate) sha256: String,
+    pub(crate) version: u64,
 }
 
 /// The member of a document's metadata that holds its tags.
@@ -269,6 +288,29 @@ impl Document {
         self.upload.as_ref().map(|upload| upload.staged.as_str())
     }
 
+    /// Remembers what it is, where it can be found: the content that comes may have no text.
+    pub(crate) fn remember(&mut self) {
+        if self.state.is_indexed() && self.before.is_none() {
+            self.before = Some(Before {
+                title: self.title.clone(),
+                is_titled: self.is_titled,
+                file_name: self.file_name.clone(),
+                metadata: self.metadata.clone(),
+                sha256: self.sha256.clone(),
+                version: self.version,
+            });
+        }
+    }
+
+    /// Makes it what it was before the content that has no text. Which file of a folder it follows
+    /// stays as it is: the same file is not tried again until it changes.
+    pub(crate) fn restore(&mut self) {
+        let Some(before) = self.before.take() else { return };
+        let Before { title, is_titled, file_name, metadata, sha256, version } = before;
+        (self.title, self.file_name, self.metadata) = (title, file_name, metadata);
+        (self.is_titled, self.sha256, self.version) = (is_titled, sha256, version);
+    }
+
     /// Gives its id in the store.
     pub(crate) fn store_id(&self) -> DocumentId {
         DocumentId::new(format!("{}/{}", self.collection_id, self.id))
@@ -287,7 +329,7 @@ impl TypedObject for Document {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.collection_id.clone())
+        Some(self.collection_id.to_string())
     }
 
     fn lookups(&self) -> Vec<Lookup> {

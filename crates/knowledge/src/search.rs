@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use model::{
-    Around, Caller, Deadline, DocumentId, Explanation, NamespaceId, Passage, Score, Stage, Warning,
-};
-use retrieve::{Grouping, Pipeline, Request, Response, Scope};
-use serde::Serialize;
+use ingest::ObjectError;
+use model::{Around, Caller, Deadline, DocumentId, NamespaceId, Passage, Score, Stage, Warning};
+use retrieve::{Grouping, Pipeline, Ranked, Request, Response, Scope};
+use store::limits::MAX_CANDIDATES;
 use store::{Bm25, Filter, TypedObject};
 
 use crate::access::{Right, filter};
+use crate::found::{ChunkHit, SearchRequest, SearchResults, StageTook};
 use crate::jobs::ADD_JOB;
 use crate::metadata::Matching;
 use crate::objects::{Collection, Document, document_of};
@@ -21,83 +21,6 @@ const SPARE_HITS: usize = 10;
 
 /// Collections that are asked whether documents arrive in them.
 const MAX_ASKED_COLLECTIONS: usize = 64;
-
-/// What is asked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchRequest {
-    /// The question, in any language.
-    pub query: String,
-    /// Where to look.
-    pub knowledge_base_id: String,
-    /// Results with a lower final score are dropped.
-    pub threshold: f64,
-    /// How many results.
-    pub max_results: usize,
-}
-
-/// One chunk that was found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChunkHit {
-    /// The text, unredacted.
-    pub content: String,
-    /// Calibrated relevance.
-    pub score: Score,
-    /// Its id.
-    pub chunk_id: String,
-    /// The document.
-    pub document_id: String,
-    /// The document's title.
-    pub title: String,
-    /// The position in the document, from 0.
-    pub chunk_index: u32,
-    /// The collection.
-    pub collection_id: String,
-    /// The knowledge base.
-    pub knowledge_base_id: String,
-    /// The sentences of the text that fit the question best, unredacted.
-    pub snippet: String,
-    /// What the document says around the text; it is looked at and never leaves.
-    pub around: Around,
-    /// The same around the snippet.
-    pub around_snippet: Around,
-    /// Where a person finds it.
-    pub pointer: String,
-    /// What each stage thought.
-    pub explanation: Explanation,
-}
-
-impl ChunkHit {
-    /// Gives the score of a stage, rounded as it is shown; nothing when it did not run.
-    pub fn stage(&self, stage: Stage) -> Option<f64> {
-        let score = self.explanation.stage(stage)?;
-        Some((score * 10_000.0).round() / 10_000.0)
-    }
-}
-
-/// What a stage took, or why it did not run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StageTook {
-    /// The stage.
-    pub stage: &'static str,
-    /// Milliseconds.
-    pub ms: f64,
-    /// Why it was skipped, where it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skipped: Option<String>,
-}
-
-/// What was found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchResults {
-    /// Chunks, best first.
-    pub results: Vec<ChunkHit>,
-    /// What was skipped, cut or is missing.
-    pub warnings: Vec<Warning>,
-    /// What each stage took, in order.
-    pub timings: Vec<StageTook>,
-    /// The words that were searched for in the place of those that were typed, where they were.
-    pub corrected: Option<String>,
-}
 
 /// The figures of the stages.
 pub(crate) fn pipeline() -> Pipeline {
@@ -113,8 +36,15 @@ pub(crate) fn pipeline() -> Pipeline {
     }
 }
 
+/// Gives the place of a document, by its id, in an order that never moves; nothing for one that is
+/// left out.
+pub type DocumentOrder<'a> = dyn Fn(&str) -> Option<u64> + 'a;
+
+/// Candidates by vector of a page in a fixed order: the same for all pages of a walk.
+const N_BY_VECTOR_IN_ORDER: usize = 2_000;
+
 /// What is asked, wherever it is asked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct SearchCall<'a> {
     query: &'a str,
     threshold: f64,
@@ -122,6 +52,19 @@ struct SearchCall<'a> {
     grouping: Grouping,
     /// The documents to look in; all of them without.
     among: Option<&'a Matching>,
+    /// The order of the documents; best first without.
+    order: Option<&'a DocumentOrder<'a>>,
+}
+
+impl SearchCall<'_> {
+    fn sort(&self, hits: &mut [Ranked]) {
+        match self.order {
+            Some(order) => {
+                hits.sort_by_cached_key(|ranked| order(document_of(&ranked.hit.document)));
+            }
+            None => hits.sort_by_key(|ranked| std::cmp::Reverse(ranked.hit.score)),
+        }
+    }
 }
 
 /// Documents that one search names; more are searched in parts.
@@ -151,7 +94,7 @@ impl Service {
         let (base, _) = self.base(caller, &request.knowledge_base_id, Right::Read)?;
         if text::is_blank(&request.query) {
             let problem = "`query` is blank: say in words what to look for".to_owned();
-            return Err(Error::BadRequest { problem });
+            return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         let begun = Instant::now();
         let collections = self.visible_collections(caller, &base)?;
@@ -161,6 +104,7 @@ impl Service {
             max_results: request.max_results,
             grouping: Grouping::Passages,
             among,
+            order: None,
         };
         let mut found = self.search_collections(caller, &collections, asked, begun, deadline)?;
         if among.is_none_or(|among| among.n_documents() == 0) || !found.results.is_empty() {
@@ -194,6 +138,30 @@ impl Service {
         max_results: usize,
         deadline: &Deadline,
     ) -> Result<SearchResults> {
+        self.search_bases(caller, query, None, max_results, deadline)
+    }
+
+    /// Gives the documents that [`Service::search_everywhere`] finds in an order that never moves,
+    /// and not best first: those behind what a walk has given by rank.
+    pub fn search_everywhere_in_order(
+        &self,
+        caller: &Caller,
+        query: &str,
+        order: &DocumentOrder<'_>,
+        max_results: usize,
+        deadline: &Deadline,
+    ) -> Result<SearchResults> {
+        self.search_bases(caller, query, Some(order), max_results, deadline)
+    }
+
+    fn search_bases(
+        &self,
+        caller: &Caller,
+        query: &str,
+        order: Option<&DocumentOrder<'_>>,
+        max_results: usize,
+        deadline: &Deadline,
+    ) -> Result<SearchResults> {
         let begun = Instant::now();
         let mut collections = vec![];
         for base in self.list_bases(caller)? {
@@ -205,6 +173,7 @@ impl Service {
             max_results,
             grouping: Grouping::Documents,
             among: None,
+            order,
         };
         self.search_collections(caller, &collections, asked, begun, deadline)
     }
@@ -312,7 +281,7 @@ impl Service {
             n_left_out -= part.len();
             add(&mut response, more);
         }
-        response.hits.sort_by_key(|ranked| std::cmp::Reverse(ranked.hit.score));
+        asked.sort(&mut response.hits);
         if n_left_out > 0 {
             let message = format!(
                 "{n_left_out} of {} collections were not searched: the time was over; ask for \
@@ -342,17 +311,30 @@ impl Service {
                 scopes.push((namespace, collections));
             }
         }
+        let mut pipeline = pipeline();
+        if asked.order.is_some() {
+            // Everything is put in order, and only the documents of the page are judged.
+            pipeline.n_by_words = MAX_CANDIDATES;
+            pipeline.n_by_vector = N_BY_VECTOR_IN_ORDER;
+        }
         let retrieve = |scopes: &[Scope]| {
-            self.0.retriever.search(&Request {
+            let request = Request {
                 query: asked.query,
                 scopes,
                 limit: asked.max_results + SPARE_HITS,
                 offset: 0,
                 threshold: Some(Score::new(asked.threshold)),
                 grouping: asked.grouping,
-                pipeline: &pipeline(),
+                pipeline: &pipeline,
                 deadline,
-            })
+            };
+            match asked.order {
+                Some(order) => self
+                    .0
+                    .retriever
+                    .search_in_order(&request, &|document| order(document_of(document))),
+                None => self.0.retriever.search(&request),
+            }
         };
         let Some(among) = asked.among else {
             let scopes: Vec<Scope> = scopes
@@ -387,7 +369,7 @@ impl Service {
             Some(whole) => whole,
             None => retrieve(&[])?,
         };
-        whole.hits.sort_by_key(|ranked| std::cmp::Reverse(ranked.hit.score));
+        asked.sort(&mut whole.hits);
         Ok(whole)
     }
 
@@ -410,8 +392,9 @@ impl Service {
             .filter(|timing| timing.skipped.is_some())
             .map(|timing| timing.stage)
             .collect();
-        for mut ranked in response.hits {
-            if results.len() >= max_results {
+        let mut visible: Vec<(Ranked, Document)> = vec![];
+        for ranked in response.hits {
+            if visible.len() >= max_results {
                 break;
             }
             let id = document_of(&ranked.hit.document);
@@ -419,14 +402,21 @@ impl Service {
             let Some((document, _)) = Document::load(&*self.0.catalogue, id)? else { continue };
             let is_visible =
                 collections.iter().any(|collection| collection.id == document.collection_id);
-            if !is_visible || !document.state.is_indexed() {
-                continue;
+            if is_visible && document.state.is_indexed() {
+                visible.push((ranked, document));
             }
+        }
+        let passages: Vec<_> = visible
+            .iter()
+            .map(|(ranked, _)| (&ranked.hit.namespace, &ranked.passage.passage))
+            .collect();
+        let surroundings = self.0.store.surroundings_of(&passages)?;
+        for ((mut ranked, document), surroundings) in visible.into_iter().zip(surroundings) {
             // A stage that did not run has no score, whatever it left behind.
             let stages = &mut ranked.hit.explanation.stages;
             stages.retain(|entry| !skipped.contains(&name_of(entry.stage)));
             let passage = &ranked.passage.passage;
-            let around = self.around(&ranked.hit.namespace, passage)?;
+            let around = Around::from(surroundings);
             let snippet = &ranked.snippet.span;
             let around_snippet = around.of_part(&passage.text, snippet.start, snippet.end);
             results.push(ChunkHit {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use extract::Pool;
 use infer::Llm;
-use ingest::{FamilyJobs, JobQueue, Vectors};
+use ingest::{JobQueue, JoinableJobs, Vectors};
 use model::{Caller, Clock};
 use parking_lot::{Mutex, RwLock};
 use retrieve::Retriever;
@@ -12,8 +12,7 @@ use store::{Change, Objects, Store, TypedObject};
 
 use crate::access::{Right, check, sees};
 use crate::backlog::Backlog;
-use crate::gathering::Gathering;
-use crate::jobs::{JOBS, PURGE_JOB};
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::objects::{Collection, Document, KnowledgeBase};
 use crate::{Error, KnowledgeConfig, Result, UploadFiles, limits};
 
@@ -54,7 +53,11 @@ pub(crate) struct Turns {
     /// they would belong to. New documents do not wait for each other: they share a commit.
     pub(crate) adding: RwLock<()>,
     /// Which jobs new documents join.
-    pub(crate) gathering: Gathering,
+    pub(crate) joinable: JoinableJobs,
+    /// Held while what was deleted is erased.
+    pub(crate) purging: Mutex<()>,
+    /// Held while a deletion looks for a job to join.
+    pub(crate) joining_purge: Mutex<()>,
     /// How many uploads wait.
     pub(crate) backlog: Backlog,
 }
@@ -131,9 +134,9 @@ impl Service {
     }
 
     /// Lists all collections of a knowledge base.
-    pub(crate) fn collections_of(&self, base: &str) -> Result<Vec<Collection>> {
+    pub(crate) fn collections_of(&self, base: &KnowledgeBaseId) -> Result<Vec<Collection>> {
         let page = store::ObjectPage {
-            parent: Some(base.to_owned()),
+            parent: Some(base.to_string()),
             limit: limits::MAX_COLLECTIONS,
             ..store::ObjectPage::of(Collection::KIND)
         };
@@ -145,7 +148,7 @@ impl Service {
     /// `change` gets the collection as it stands, changes it, and gives the other changes.
     pub(crate) fn change_collection(
         &self,
-        id: &str,
+        id: &CollectionId,
         mut change: impl FnMut(&mut Collection) -> Result<Vec<Change>>,
     ) -> Result<Collection> {
         let now = self.0.clock.now();
@@ -156,11 +159,6 @@ impl Service {
                 Ok::<_, Error>(changes)
             })?;
         changed.ok_or_else(|| Error::missing("Collection", id))
-    }
-
-    /// Gives the jobs of the family.
-    pub(crate) fn jobs(&self) -> FamilyJobs {
-        FamilyJobs { queue: Arc::clone(&self.0.queue), kinds: &JOBS, purge: PURGE_JOB }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::access::Right;
 use crate::digest::digest;
 use crate::direction::Direction;
 use crate::jobs::OfCollection;
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::objects::{Collection, KnowledgeBase};
 use crate::{Result, Service, limits};
 
@@ -45,9 +46,9 @@ const EXTRACTIVE: &str = "extractive";
 
 /// The summary of a collection, as the catalogue keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct KeptSummary {
-    pub(crate) collection_id: String,
-    pub(crate) knowledge_base_id: String,
+pub(crate) struct StoredSummary {
+    pub(crate) collection_id: CollectionId,
+    pub(crate) knowledge_base_id: KnowledgeBaseId,
     pub(crate) tenant: TenantId,
     pub(crate) version: u64,
     pub(crate) generated_at: Timestamp,
@@ -59,8 +60,8 @@ pub(crate) struct KeptSummary {
     #[serde(default)]
     pub(crate) terms: Vec<String>,
     /// The direction of the text, where there was a model.
-    #[serde(default)]
-    pub(crate) meaning: Option<Direction>,
+    #[serde(default, rename = "meaning")]
+    pub(crate) embedding: Option<Direction>,
     /// The documents that it was made from.
     #[serde(default)]
     pub(crate) made_from: MadeFrom,
@@ -102,7 +103,7 @@ pub struct MadeFrom {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryPart {
     /// The collection.
-    pub collection_id: String,
+    pub collection_id: CollectionId,
     /// What people call it.
     pub collection: String,
     /// What its part was made from.
@@ -113,11 +114,11 @@ pub struct SummaryPart {
     pub engine: String,
 }
 
-impl TypedObject for KeptSummary {
+impl TypedObject for StoredSummary {
     const KIND: &'static str = "knowledge_summary";
 
     fn id(&self) -> String {
-        self.collection_id.clone()
+        self.collection_id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -125,7 +126,7 @@ impl TypedObject for KeptSummary {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.knowledge_base_id.clone())
+        Some(self.knowledge_base_id.to_string())
     }
 }
 
@@ -183,12 +184,12 @@ impl Service {
             other.n_documents.cmp(&one.n_documents).then_with(|| one.id.cmp(&other.id))
         });
         let mut kept = self.kept_summaries(&collections.iter().collect::<Vec<_>>())?;
-        let kept: Vec<KeptSummary> =
+        let kept: Vec<StoredSummary> =
             collections.iter().filter_map(|collection| kept.remove(&collection.id)).collect();
         let generated_at =
             kept.iter().map(|summary| summary.generated_at).max().unwrap_or(base.created_at);
         let engine = kept.iter().map(|summary| summary.engine.as_str()).next();
-        let named = |summary: &KeptSummary| {
+        let named = |summary: &StoredSummary| {
             let collection = collections.iter().find(|one| one.id == summary.collection_id);
             SummaryPart {
                 collection_id: summary.collection_id.clone(),
@@ -217,7 +218,7 @@ impl Service {
         collection: &str,
     ) -> Result<Vec<SummaryVersion>> {
         let (_, collection, _) = self.collection_of(caller, collection, Right::Read)?;
-        let Some((kept, _)) = KeptSummary::load(&*self.0.catalogue, &collection.id)? else {
+        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, &collection.id)? else {
             return Ok(vec![]);
         };
         let mut versions = vec![kept.as_version()];
@@ -232,7 +233,7 @@ impl Service {
     pub(crate) fn kept_summaries(
         &self,
         collections: &[&Collection],
-    ) -> Result<HashMap<String, KeptSummary>> {
+    ) -> Result<HashMap<CollectionId, StoredSummary>> {
         let ids: HashSet<&str> =
             collections.iter().map(|collection| collection.id.as_str()).collect();
         let bases: BTreeSet<&str> =
@@ -242,9 +243,9 @@ impl Service {
             let page = ObjectPage {
                 parent: Some(base.to_owned()),
                 limit: limits::MAX_COLLECTIONS,
-                ..ObjectPage::of(KeptSummary::KIND)
+                ..ObjectPage::of(StoredSummary::KIND)
             };
-            let of_base = KeptSummary::list(&*self.0.catalogue, &page)?.into_iter();
+            let of_base = StoredSummary::list(&*self.0.catalogue, &page)?.into_iter();
             let own = of_base.filter(|summary| ids.contains(summary.collection_id.as_str()));
             kept.extend(own.map(|summary| (summary.collection_id.clone(), summary)));
         }
@@ -255,19 +256,19 @@ impl Service {
     /// deleted. The next one is made from what is left.
     pub(crate) fn forget_summary(&self, collection: &Collection) -> Result<()> {
         let _writing = self.1.writing.lock();
-        let Some((kept, _)) = KeptSummary::load(&*self.0.catalogue, &collection.id)? else {
+        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, &collection.id)? else {
             return Ok(());
         };
-        let emptied = KeptSummary {
+        let emptied = StoredSummary {
             version: kept.version,
             n_purges: kept.n_purges + 1,
-            ..KeptSummary::empty(collection, kept.generated_at)
+            ..StoredSummary::empty(collection, kept.generated_at)
         };
         self.save_summary(&emptied)
     }
 
     /// Writes a summary, on the condition that its collection is there.
-    fn save_summary(&self, kept: &KeptSummary) -> Result<()> {
+    fn save_summary(&self, kept: &StoredSummary) -> Result<()> {
         let row = kept.to_object(0)?;
         let changes = [
             Change::Require(ObjectKey::new(Collection::KIND, &kept.collection_id)),
@@ -287,11 +288,11 @@ impl Service {
             return Ok(Value::Null);
         };
         let collection: Collection = collection;
-        let kept = |service: &Service| -> Result<Option<KeptSummary>> {
-            let kept = KeptSummary::load(&*service.0.catalogue, &collection.id)?;
+        let kept = |service: &Service| -> Result<Option<StoredSummary>> {
+            let kept = StoredSummary::load(&*service.0.catalogue, &collection.id)?;
             Ok(kept.map(|(kept, _)| kept))
         };
-        let n_purges = |kept: &Option<KeptSummary>| kept.as_ref().map_or(0, |kept| kept.n_purges);
+        let n_purges = |kept: &Option<StoredSummary>| kept.as_ref().map_or(0, |kept| kept.n_purges);
         let n_purges_before = n_purges(&kept(self)?);
         let (passages, made_from) = self.sample(&collection)?;
         let found = digest(passages.iter().map(String::as_str));
@@ -312,7 +313,7 @@ impl Service {
                 }
             }
         }
-        let meaning = self.meaning_of(&collection, &text);
+        let embedding = self.embedding_of(&collection, &text);
         let _writing = self.1.writing.lock();
         let before = kept(self)?;
         if n_purges(&before) != n_purges_before {
@@ -334,10 +335,10 @@ impl Service {
         let told = format!("{} {}", text, found.sentences.join(" "));
         let terms: BTreeSet<String> =
             Analyzer::new().analyze(&told).into_iter().map(|token| token.stem).collect();
-        let kept = KeptSummary {
+        let kept = StoredSummary {
             version,
             engine,
-            meaning,
+            embedding,
             text,
             sentences: found.sentences,
             keywords: found.keywords,
@@ -345,14 +346,14 @@ impl Service {
             made_from,
             earlier,
             n_purges: n_purges_before,
-            ..KeptSummary::empty(&collection, self.0.clock.now())
+            ..StoredSummary::empty(&collection, self.0.clock.now())
         };
         self.save_summary(&kept)?;
         Ok(json!({ "version": version }))
     }
 
     /// Embeds what a collection is about; nothing without a model.
-    fn meaning_of(&self, collection: &Collection, text: &str) -> Option<Direction> {
+    fn embedding_of(&self, collection: &Collection, text: &str) -> Option<Direction> {
         let deadline = Deadline::after(MODEL_WAIT);
         let embedder = self.0.vectors.embedder().get(&deadline).ok()?;
         let about = format!("{}. {} {text}", collection.name, collection.description);
@@ -396,10 +397,10 @@ impl Service {
     }
 }
 
-impl KeptSummary {
+impl StoredSummary {
     /// Begins the summary of a collection.
     pub(crate) fn empty(collection: &Collection, generated_at: Timestamp) -> Self {
-        KeptSummary {
+        StoredSummary {
             collection_id: collection.id.clone(),
             knowledge_base_id: collection.knowledge_base_id.clone(),
             tenant: collection.tenant.clone(),
@@ -410,7 +411,7 @@ impl KeptSummary {
             sentences: vec![],
             keywords: vec![],
             terms: vec![],
-            meaning: None,
+            embedding: None,
             made_from: MadeFrom::default(),
             earlier: vec![],
             n_purges: 0,
@@ -430,7 +431,7 @@ impl KeptSummary {
 
 /// Name and description, then a few sentences of each part in turn. No link and no picture of a
 /// document, or that a document talked a model into, is live in it.
-fn compose(base: &KnowledgeBase, kept: &[KeptSummary]) -> String {
+fn compose(base: &KnowledgeBase, kept: &[StoredSummary]) -> String {
     let mut summary = base.name.clone();
     if !base.description.is_empty() {
         summary.push_str(": ");

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ingest::{
-    Cut, Gone, Hooks, Item, ItemContent, OpenFile, Pipeline, Prepared, Progress, Source, Target,
-    Unchanged,
+    Cut, Gone, Hooks, Item, ItemContent, ObjectError, OpenFile, Pipeline, Prepared, Progress,
+    Source, Target, Unchanged,
 };
 use model::{Block, BlockKind, DocumentId, NamespaceId, Passage, Pointer, ReadOutcome, Warning};
 use store::{Change, Manifest, TypedObject, Upserted};
@@ -16,15 +16,13 @@ use crate::documents::joined;
 use crate::index::attributes;
 use crate::jobs::Addition;
 use crate::new_document::OcrRepair;
+use crate::object_ids::CollectionId;
 use crate::objects::{Collection, Document, DocumentState, Original, chunk_id, document_of};
 use crate::versions::Compared;
 use crate::{Error, Result, Service, limits};
 
 /// Characters of a text that become its title when it has none.
 const TITLE_CHARS: usize = 80;
-
-/// Documents that are extracted side by side where worker processes do it.
-const N_EXTRACTORS: usize = 2;
 
 impl Service {
     /// Takes uploads of a collection in, and gives how many were indexed and how many could not
@@ -56,7 +54,8 @@ impl Service {
             store: self.0.store.clone(),
             namespace,
             caps: extract::Caps::standard(),
-            n_extractors: if self.0.pool.is_some() { N_EXTRACTORS } else { 1 },
+            // Where worker processes extract, as many documents side by side as there are of them.
+            n_extractors: if self.0.pool.is_some() { extract::default_workers() } else { 1 },
             pool: self.0.pool.clone(),
             unchanged: Unchanged::Rewrite,
             scope: None,
@@ -81,7 +80,11 @@ impl Service {
     }
 
     /// Writes a batch to the store and counts it, or leaves no trace of it.
-    fn write(&self, collection: &str, batch: &[(&Addition, &Prepared)]) -> Result<Upserted> {
+    fn write(
+        &self,
+        collection: &CollectionId,
+        batch: &[(&Addition, &Prepared)],
+    ) -> Result<Upserted> {
         // One batch at a time: an older content of a document can never overwrite a newer one.
         let _writing = self.1.writing.lock();
         let staged = || batch.iter().map(|(addition, _)| addition.staged.as_str());
@@ -111,7 +114,7 @@ impl Service {
             gone.clear();
             replaced.clear();
             if current.namespace() != namespace {
-                return Err(Error::Busy);
+                return Err(Error::Object(ObjectError::Busy));
             }
             let mut changes = vec![];
             for (addition, prepared, _) in &wanted {
@@ -121,7 +124,10 @@ impl Service {
                     Some((mut document, version)) => {
                         replaced.extend(count(current, &mut document, addition, prepared));
                         document.updated_at = self.0.clock.now();
-                        if let Some(compared) = compared.get(&document.id) {
+                        // The row of a newer content names that one: it is no version of this.
+                        if document.version == addition.version
+                            && let Some(compared) = compared.get(&document.id)
+                        {
                             let n_bytes = addition.n_bytes;
                             let version =
                                 self.version_changes(current, &document, n_bytes, compared)?;
@@ -138,7 +144,7 @@ impl Service {
             let ids: Vec<DocumentId> =
                 wanted.iter().map(|(_, prepared, _)| prepared.document.id.clone()).collect();
             self.0.store.delete(&namespace, &ids)?;
-            if matches!(error, Error::NotFound { .. }) {
+            if matches!(error, Error::Object(ObjectError::NotFound { .. })) {
                 self.forget_uploads(staged());
                 return Ok(Upserted::default());
             }
@@ -160,8 +166,9 @@ impl Service {
     ) -> Result<Upserted> {
         let namespace = collection.namespace();
         // A document that is large comes alone, and is not copied.
-        if let [(_, prepared, _)] = wanted
+        if let [(_, prepared, document)] = wanted
             && prepared.document.attributes == attributes(collection)
+            && prepared.document.title == title_of(document, prepared)
             && !prepared.document.passages.is_empty()
         {
             let alone = std::slice::from_ref(&prepared.document);
@@ -170,7 +177,8 @@ impl Service {
         let documents: Vec<store::Document> = wanted
             .iter()
             .filter(|(_, prepared, _)| !prepared.document.passages.is_empty())
-            .map(|(_, prepared, _)| store::Document {
+            .map(|(_, prepared, document)| store::Document {
+                title: title_of(document, prepared).to_owned(),
                 attributes: attributes(collection),
                 ..prepared.document.clone()
             })
@@ -306,7 +314,7 @@ impl Source for UploadSource {
 /// What is special about uploads: they are counted with their collection when they are written.
 struct UploadHooks {
     service: Service,
-    collection: String,
+    collection: CollectionId,
     uploads: HashMap<DocumentId, Addition>,
     n_written: AtomicUsize,
     n_failed: AtomicUsize,
@@ -357,7 +365,7 @@ impl Hooks for UploadHooks {
 fn as_ingest_error(error: Error) -> ingest::Error {
     match error {
         Error::Unavailable(error) => ingest::Error::Store(error),
-        Error::Queue(error) => error,
+        Error::Object(ObjectError::Queue(error)) => error,
         _ => ingest::Error::Busy,
     }
 }
@@ -376,7 +384,11 @@ fn count(
         document.upload = None;
     }
     if !prepared.outcome.has_text() {
+        if !is_latest {
+            return vec![addition.staged.clone()];
+        }
         document.error.clone_from(&prepared.reason);
+        document.restore();
         // A content that cannot be read does not take the old one away.
         document.state = if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
         if was_indexed {
@@ -393,13 +405,30 @@ fn count(
     }
     collection.n_chunks += n_chunks;
     document.n_chunks = n_chunks;
-    document.title.clone_from(&prepared.document.title);
-    document.error = None;
-    // A still newer content waits for its own job.
-    if is_latest {
-        document.state = DocumentState::Ready;
+    // A still newer content waits for its own job: what was acknowledged with it stays, and the
+    // file of this one is gone.
+    if !is_latest {
+        document.state = DocumentState::Replacing;
+        if let Some(before) = &mut document.before {
+            before.title.clone_from(&prepared.document.title);
+            before.version = addition.version;
+        }
+        return vec![addition.staged.clone()];
     }
+    document.title = title_of(document, prepared).to_owned();
+    document.error = None;
+    document.state = DocumentState::Ready;
+    document.before = None;
     kept_original(document, addition)
+}
+
+/// Gives the title of a document whose content was read: the one that its row has now, since it
+/// may have been changed while the content was read; one made from the content where it has none.
+fn title_of<'a>(document: &'a Document, prepared: &'a Prepared) -> &'a str {
+    match document.title.as_str() {
+        "" => &prepared.document.title,
+        title => title,
+    }
 }
 
 /// Makes the upload the original of its document, and gives the file of the one before.
@@ -453,4 +482,66 @@ fn paragraphs(text: impl Read) -> std::io::Result<Vec<Block>> {
 fn first_words(blocks: &[Block]) -> String {
     let first = blocks.first().map(|block| block.text.as_str()).unwrap_or_default();
     first.lines().next().unwrap_or_default().trim().chars().take(TITLE_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Fixture, member, open_collection};
+    use crate::{DocumentChange, NewDocument, Visibility};
+
+    /// A title that was read before it was changed must not undo the change; nor may the title of
+    /// an earlier content come with a newer one.
+    #[test]
+    fn the_last_title_that_was_acknowledged_stays() {
+        let mut world = Fixture::new();
+        let ann = member("acme", "ann");
+        let base = world.base(&ann, "Rules", Visibility::Private);
+        let collection = world.collection(&ann, &base, open_collection("All"));
+        let added = world.add(&ann, &collection, &["The first rule."]);
+        let id = added.documents[0].id.as_str();
+        world.stop_workers();
+        let service = &world.service;
+        let read = |title: &str| {
+            service.replace_document(&ann, id, NewDocument::text(title, "Another rule.")).unwrap();
+            let document = service.get_document(&ann, id).unwrap();
+            let (collection, _) =
+                Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
+            let additions = crate::jobs::Additions {
+                knowledge_base: collection.knowledge_base_id.clone(),
+                collection: collection.id.clone(),
+                documents: vec![],
+            };
+            let addition = service.waiting_uploads(&collection, &additions).unwrap().remove(0);
+            let blocks = paragraphs("Another rule.".as_bytes()).unwrap();
+            let cut =
+                Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
+            let document = store::Document {
+                id: document.store_id(),
+                title: document.title.clone(),
+                attributes: attributes(&collection),
+                metadata: serde_json::Value::Null,
+                fingerprint: String::new(),
+                passages: cut.passages(&document.store_id(), &blocks),
+            };
+            (addition, Prepared { document, outcome: ReadOutcome::Indexed, reason: None })
+        };
+        let (addition, prepared) = read("put");
+        let title = Some("patched".to_owned());
+        let change = DocumentChange { title, ..DocumentChange::default() };
+        service.update_document(&ann, id, &change).unwrap();
+        service.write(&CollectionId::new(&collection), &[(&addition, &prepared)]).unwrap();
+        let document = service.get_document(&ann, id).unwrap();
+        assert_eq!((document.title.as_str(), document.state), ("patched", DocumentState::Ready));
+        let (of, _) = Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
+        let stored = service.0.store.document(&of.namespace(), &document.store_id()).unwrap();
+        assert_eq!(stored.unwrap().title, "patched");
+
+        let (addition, prepared) = read("earlier");
+        let (_, _) = read("later");
+        let (mut document, mut of) = (service.get_document(&ann, id).unwrap(), of);
+        count(&mut of, &mut document, &addition, &prepared);
+        assert_eq!((document.title.as_str(), document.state), ("later", DocumentState::Replacing));
+        assert_ne!(document.original.unwrap().file, addition.staged, "its file is gone");
+    }
 }

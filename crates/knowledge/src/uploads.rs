@@ -6,12 +6,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use ingest::{Job, new_id};
+use ingest::{Job, ObjectError, new_id};
 use model::Timestamp;
 use store::{Change, Lookup, TypedObject};
 
 use crate::jobs::{ADD_JOB, Addition, Additions, Purge};
 use crate::new_document::{Content, NewDocument};
+use crate::object_ids::CollectionId;
 use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
 use crate::upload_files::{Bytes, Stored};
 use crate::{Error, Result, Service, limits};
@@ -58,7 +59,7 @@ impl Service {
     }
 
     /// Lists the documents of a collection whose content waits to be indexed.
-    pub(crate) fn documents_waiting_in(&self, collection: &str) -> Result<Vec<Document>> {
+    pub(crate) fn documents_waiting_in(&self, collection: &CollectionId) -> Result<Vec<Document>> {
         self.documents_waiting(&waiting_in(collection))
     }
 
@@ -127,6 +128,7 @@ impl Service {
                 self.submit_additions(&collection)?;
             }
         }
+        self.resume_purges()?;
         let since = self.0.clock.now();
         Ok(LeftBehind { files, since, is_shared: self.0.uploads.is_shared() })
     }
@@ -163,11 +165,6 @@ impl Service {
         Ok(n_removed)
     }
 
-    /// Does both at once: see [`Service::resume_uploads`] and [`Service::sweep`].
-    pub fn sweep_uploads(&self) -> Result<usize> {
-        self.sweep(&self.resume_uploads()?)
-    }
-
     /// Tells whether the document that a file is named after knows of it.
     fn is_known(&self, name: &str) -> Result<bool> {
         let document = name.rsplit('/').next().and_then(|name| name.split_once(OF_DOCUMENT));
@@ -182,7 +179,7 @@ impl Service {
         if purge.folders.is_empty() && purge.files.is_empty() {
             return Ok(());
         }
-        let _leave = self.0.uploads.may_remove().ok_or(Error::Busy)?;
+        let _leave = self.0.uploads.may_remove().ok_or(Error::Object(ObjectError::Busy))?;
         for collection in &purge.folders {
             // A collection that is there keeps its files, whatever the job says.
             if Collection::load(&*self.0.catalogue, collection)?.is_none() {
@@ -203,6 +200,7 @@ impl Service {
         }
         document.error = Some(ABANDONED.to_owned());
         document.upload = None;
+        document.restore();
         document.state = match document.state.is_indexed() {
             true => DocumentState::Ready,
             false => DocumentState::Failed,
@@ -261,14 +259,14 @@ fn refuse_blank(text: &str) -> Result<()> {
         return Ok(());
     }
     let problem = "`text` is blank: a document needs text that can be found".to_owned();
-    Err(Error::BadRequest { problem })
+    Err(Error::Object(ObjectError::BadRequest { problem }))
 }
 
 fn check_text(received: usize) -> Result<()> {
     let allowed = limits::MAX_TEXT_BYTES;
     if received > allowed {
         let what = "the size of `text` in bytes";
-        return Err(Error::TooLarge { what, received, allowed });
+        return Err(Error::Object(ObjectError::TooLarge { what, received, allowed }));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use similar::{ChangeTag, TextDiff};
 use store::{Change, Lookup, ObjectKey, TypedObject};
 
 use crate::access::Right;
+use crate::object_ids::CollectionId;
 use crate::objects::{Collection, Document};
 use crate::{Result, Service, limits};
 
@@ -22,7 +23,7 @@ const N_CONTEXT_LINES: usize = 1;
 pub struct DocumentVersion {
     /// The document.
     pub document_id: String,
-    pub(crate) collection_id: String,
+    pub(crate) collection_id: CollectionId,
     pub(crate) tenant: TenantId,
     /// Counts the contents of the document, from 1.
     pub version: u64,
@@ -59,7 +60,7 @@ impl TypedObject for DocumentVersion {
 
     /// It goes with the collection, as its document does.
     fn parent(&self) -> Option<String> {
-        Some(self.collection_id.clone())
+        Some(self.collection_id.to_string())
     }
 
     fn lookups(&self) -> Vec<Lookup> {

@@ -15,7 +15,7 @@ const QUERY_LIMIT: Duration = Duration::from_millis(500);
 /// How long one group of names may take.
 const NAMES_LIMIT: Duration = Duration::from_secs(120);
 
-/// Gives meaning by the embedder of a slot, as soon as the slot has one.
+/// Makes vectors of names by the embedder of a slot, as soon as the slot has one.
 #[derive(Clone)]
 pub struct ModelNameEmbedder {
     slot: Arc<EmbedderSlot>,

@@ -54,10 +54,10 @@ pub struct Answer {
     pub n_total: usize,
     /// Whether every match was counted.
     pub is_total_exact: bool,
-    /// Whether letters gave nothing sure, so that meaning was asked where the index has it.
+    /// Whether letters gave nothing sure, so that vectors were asked where the index has them.
     pub wanted_meaning: bool,
-    /// Whether meaning was asked for and could not be used.
-    pub meaning_failed: Option<String>,
+    /// Why vectors were asked for and could not be used.
+    pub vectors_failed: Option<String>,
 }
 
 /// One matching entry.
@@ -90,6 +90,7 @@ pub enum How {
     /// Words of the name.
     Words,
     /// No letters in common worth the name: the vectors are near.
+    // What answers call it: agents read this word.
     #[serde(rename = "meaning")]
     Semantic,
 }

@@ -22,7 +22,15 @@ pub(crate) struct Evidence {
     /// The words of each entry, one after the other, each list ascending.
     words: Vec<EvidenceIdx>,
     starts: Vec<u32>,
+    /// Every word in its order, to find those that begin alike.
+    sorted: Vec<(String, EvidenceIdx)>,
 }
+
+/// The letters from which on the beginning of a word is that word: who writes `Ostalb` means the
+/// `Ostalbkreis`.
+const LEAST_BEGINNING: usize = 5;
+/// Words that begin alike after this many are not looked at.
+const MAX_BEGINNINGS: usize = 16;
 
 impl Evidence {
     /// Collects the traits of entries, in their order.
@@ -42,12 +50,23 @@ impl Evidence {
             evidence.words.extend(words);
             evidence.starts.push(evidence.words.len() as u32);
         }
+        let words = evidence.by_word.iter();
+        evidence.sorted = words.map(|(word, number)| (word.clone(), *number)).collect();
+        evidence.sorted.sort_unstable();
         evidence
     }
 
     /// Gives the numbers that a word of a query has.
     pub(crate) fn find(&self, folded: &str) -> Vec<EvidenceIdx> {
-        self.by_word.get(key(folded)).copied().into_iter().collect()
+        if let Some(number) = self.by_word.get(key(folded)) {
+            return vec![*number];
+        }
+        if folded.chars().count() < LEAST_BEGINNING {
+            return Vec::new();
+        }
+        let start = self.sorted.partition_point(|(word, _)| word.as_str() < folded);
+        let alike = self.sorted[start..].iter().take_while(|(word, _)| word.starts_with(folded));
+        alike.take(MAX_BEGINNINGS).map(|(_, number)| *number).collect()
     }
 
     /// Tells whether an entry has one of these words.

@@ -94,17 +94,20 @@ impl Index {
         index
     }
 
-    /// Adds meaning: official names and aliases get vectors, so that a query whose letters are
+    /// Gives official names and aliases vectors, so that a query whose letters are
     /// nowhere can still find what it means.
     ///
     /// Fails when the embedder cannot give the vectors; the index then stays as it was.
-    pub fn add_meaning(&mut self, meaning: Arc<dyn NameEmbedder>) -> Result<(), NameEmbedderError> {
-        self.vectors = NameVectors::of(&self.entries, meaning)?;
+    pub fn add_vectors(
+        &mut self,
+        embedder: Arc<dyn NameEmbedder>,
+    ) -> Result<(), NameEmbedderError> {
+        self.vectors = NameVectors::of(&self.entries, embedder)?;
         Ok(())
     }
 
-    /// Tells whether meaning can be asked.
-    pub fn has_meaning(&self) -> bool {
+    /// Tells whether names have vectors.
+    pub fn has_vectors(&self) -> bool {
         self.vectors.is_some()
     }
 

@@ -39,7 +39,7 @@ pub struct NameEmbedderError {
 /// The vectors of an index's names.
 #[derive(Debug)]
 pub(crate) struct NameVectors {
-    pub(crate) meaning: Arc<dyn NameEmbedder>,
+    pub(crate) embedder: Arc<dyn NameEmbedder>,
     /// One vector after the other.
     pub(crate) vectors: Vec<f32>,
     pub(crate) names: Vec<(EntryIdx, String)>,
@@ -52,11 +52,11 @@ pub(crate) struct NameVectors {
     least_deviations: f32,
 }
 
-/// How far above its own centre a name's cosine must at least be to be near in meaning, in standard
+/// How far above its own centre a name's cosine must at least be to count as a match by vector, in standard
 /// deviations of background queries. Fitted on official names of Romanian classifications asked
 /// in the other language, beside 122 queries about something else in fourteen languages and 600
 /// questions of reading tests: hit@3 0.935 to 0.96 with at most 1 % of the others finding
-/// something. `measure_lookup` measures it.
+/// something. `dowse bench lookup` measures it.
 const LEAST_DEVIATIONS: f32 = 2.9;
 
 /// How many standard deviations above what strange words reach a name must be as well. The more
@@ -71,7 +71,7 @@ const QUERY_CENTRE: f32 = 0.3;
 /// of two names that are both near the nearer one is first.
 const TRUST_DEVIATIONS: f32 = 3.0;
 
-/// The range of scores that meaning alone can give: never enough to be taken without asking.
+/// The range of scores that vectors alone can give: never enough to be taken without asking.
 const LEAST_MEANING_SCORE: f32 = 0.55;
 const MOST_MEANING_SCORE: f32 = 0.84;
 
@@ -85,7 +85,7 @@ impl NameVectors {
     /// Embeds every name and alias; gives nothing when there are none.
     pub(crate) fn of(
         entries: &[Entry],
-        meaning: Arc<dyn NameEmbedder>,
+        embedder: Arc<dyn NameEmbedder>,
     ) -> Result<Option<Self>, NameEmbedderError> {
         let mut names: Vec<(EntryIdx, String)> = Vec::new();
         for (at, entry) in entries.iter().enumerate() {
@@ -96,7 +96,7 @@ impl NameVectors {
         let mut n_dimensions = 0;
         for group in names.chunks(NAMES_AT_ONCE) {
             let texts: Vec<&str> = group.iter().map(|(_, text)| text.as_str()).collect();
-            let embedded = meaning.embed_names(&texts)?;
+            let embedded = embedder.embed_names(&texts)?;
             n_dimensions = embedded.first().map_or(0, Vec::len);
             let is_whole = embedded.len() == texts.len()
                 && embedded.iter().all(|vector| vector.len() == n_dimensions);
@@ -109,8 +109,8 @@ impl NameVectors {
         if names.is_empty() {
             return Ok(None);
         }
-        let background = meaning.embed_background(&BACKGROUND)?;
-        let strange = meaning.embed_background(&STRANGE)?;
+        let background = embedder.embed_background(&BACKGROUND)?;
+        let strange = embedder.embed_background(&STRANGE)?;
         if background.iter().chain(&strange).any(|query| query.len() != n_dimensions) {
             let reason = "queries and names have vectors of different lengths".to_owned();
             return Err(NameEmbedderError { reason });
@@ -126,7 +126,7 @@ impl NameVectors {
         let n_cosines = (names.len() * background.len().max(1)) as f64;
         let deviation = ((squares / n_cosines).sqrt() as f32).max(f32::EPSILON);
         let mut vectors = NameVectors {
-            meaning,
+            embedder,
             vectors,
             names,
             n_dimensions,
@@ -169,7 +169,7 @@ impl NameVectors {
         &self,
         query: &str,
     ) -> Result<Vec<(EntryIdx, String, f32)>, NameEmbedderError> {
-        let vector = self.meaning.embed_query(query)?;
+        let vector = self.embedder.embed_query(query)?;
         if vector.len() != self.n_dimensions || self.names.is_empty() {
             let reason = format!(
                 "the query's vector has {} dimensions, the names' have {}",

@@ -15,6 +15,10 @@ const LEAST_PART_CHARS: usize = 3;
 /// What it costs to read words joined or apart when they were not written so.
 const RECUT_COST: f32 = 0.98;
 
+/// What is left of a name that was found without the number that the query gives: never enough to
+/// be taken without asking.
+const UNKNOWN_NUMBER: f32 = 0.7;
+
 /// How alike a word of the dimension must be to be what a misspelt word surely means.
 const LEAST_MEANT: f32 = 0.8;
 
@@ -57,6 +61,19 @@ pub(crate) fn readings(index: &Index, text: &str) -> Vec<Reading> {
         readings.push(reading(index, split, RECUT_COST));
     }
     readings
+}
+
+/// Reads a query without its numbers that no name has, where words are left that names do have:
+/// a slip in a number must not hide that the rest is right.
+pub(crate) fn without_unknown_numbers(index: &Index, text: &str) -> Option<Reading> {
+    let has_digit = |token: &Token| token.folded.contains(|char: char| char.is_ascii_digit());
+    let is_known = |token: &Token| index.vocabulary.find(&token.folded).is_some();
+    let mut left = tokens(text);
+    let n_before = left.len();
+    left.retain(|token| !has_digit(token) || is_known(token));
+    let says_something =
+        left.iter().any(|token| nature(&token.folded) == Nature::Plain && is_known(token));
+    (left.len() < n_before && says_something).then(|| reading(index, left, UNKNOWN_NUMBER))
 }
 
 fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
@@ -114,14 +131,44 @@ fn joined(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
 }
 
 fn split(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
+    // A letter may have been written in place of the space.
+    split_number(index, tokens)
+        .or_else(|| split_at(index, tokens, 0))
+        .or_else(|| split_at(index, tokens, 1))
+}
+
+/// Splits the first word that is a number and a word without the space between them.
+fn split_number(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
+    let is_known = |part: &str| index.vocabulary.find(part).is_some();
+    let unknown = tokens.iter().enumerate().filter(|(_, token)| !is_known(&token.folded));
+    for (at, token) in unknown {
+        let folded = token.folded.as_str();
+        let is_digit = |place: usize| folded.as_bytes().get(place).is_some_and(u8::is_ascii_digit);
+        let border = folded
+            .char_indices()
+            .map(|(place, _)| place)
+            .find(|place| *place > 0 && is_digit(*place) != is_digit(*place - 1));
+        let Some((first, second)) = border.map(|border| folded.split_at(border)) else { continue };
+        if is_known(first) && is_known(second) {
+            let mut recut = tokens.to_vec();
+            recut.splice(at..=at, [Token::plain(first), Token::plain(second)]);
+            return Some(recut);
+        }
+    }
+    None
+}
+
+/// Splits the first word that is two others with so many letters between them.
+fn split_at(index: &Index, tokens: &[Token], n_between: usize) -> Option<Vec<Token>> {
     for (at, token) in tokens.iter().enumerate() {
         if index.vocabulary.find(&token.folded).is_some() || is_number(&token.folded) {
             continue;
         }
         let n_chars = token.folded.chars().count();
-        for n_first in LEAST_PART_CHARS..=n_chars.saturating_sub(LEAST_PART_CHARS) {
-            let cut = token.folded.char_indices().nth(n_first).map_or(0, |(cut, _)| cut);
-            let (first, second) = token.folded.split_at(cut);
+        for n_first in LEAST_PART_CHARS..=n_chars.saturating_sub(LEAST_PART_CHARS + n_between) {
+            let place = |n: usize| token.folded.char_indices().nth(n).map_or(0, |(place, _)| place);
+            let (first, _) = token.folded.split_at(place(n_first));
+            let (_, second) = token.folded.split_at(place(n_first + n_between));
             let both_known =
                 index.vocabulary.find(first).is_some() && index.vocabulary.find(second).is_some();
             if both_known {

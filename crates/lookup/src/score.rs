@@ -55,14 +55,17 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
         if answer.is_none() {
             let is_evidence = index.evidence.holds(name.entry, &query_word.evidence);
             // `jud.` before `Alba` says what `Alba` is, and needs no answer of its own.
-            let announces = query_word.nature == Nature::Kind && is_supported;
+            // So does `Kr.` before `Emsland`, or a preposition of a language without a list.
+            let announces =
+                (query_word.nature == Nature::Kind || is_small_word(query_word)) && is_supported;
             if is_evidence || announces {
                 query_covered += query_word.weight * similarity::EVIDENCE;
             } else if query_word.nature == Nature::Kind {
                 // `Primăria comunei X`: two kind words speak of the one that the name has.
                 query_covered += query_word.weight * said_kind(query_word, words);
             }
-            is_supported = is_evidence && query_word.nature != Nature::Kind;
+            let passes_on = is_small_word(query_word) && is_supported;
+            is_supported = (is_evidence && query_word.nature != Nature::Kind) || passes_on;
         } else {
             is_supported = false;
         }
@@ -108,6 +111,16 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
         score *= OTHER_NUMBER;
     }
     score
+}
+
+/// The most letters of a word that only joins others: `im`, `bei`, `dans`, `nahe`.
+const SMALL_WORD_CHARS: usize = 4;
+
+/// Tells whether a word that nothing answers may be one that joins others, or an abbreviation of
+/// a kind that the context has in full.
+fn is_small_word(word: &QueryWord) -> bool {
+    let n_chars = word.token.folded.chars().count();
+    !word.is_number && (word.token.dotted || n_chars <= SMALL_WORD_CHARS)
 }
 
 /// How many letters of a query's word are surely those of the name's word.
@@ -203,12 +216,15 @@ fn has_other_number(
     words: &[WordOfName],
     answered: &Answered,
 ) -> bool {
-    let unanswered = reading
-        .words
-        .iter()
-        .zip(&answered.by_query_word)
-        .any(|(word, answer)| word.is_number && answer.is_none());
-    unanswered
+    let numbers = || {
+        let answers = reading.words.iter().zip(&answered.by_query_word);
+        answers.filter(|(word, _)| word.is_number).map(|(_, answer)| answer)
+    };
+    // A number that was taken for another by a slip.
+    if numbers().any(|answer| answer.is_some_and(|(_, similarity)| similarity < SURE)) {
+        return true;
+    }
+    numbers().any(Option::is_none)
         && words
             .iter()
             .zip(&answered.by_place)

@@ -1,4 +1,4 @@
-//! The whole lookup, in order: value, code, whole name, words, and meaning where those fail.
+//! The whole lookup, in order: value, code, whole name, words, and vectors where those fail.
 
 use ahash::AHashMap;
 use model::Score;
@@ -6,14 +6,15 @@ use text::fold;
 
 use crate::candidates::candidates;
 use crate::entry::{Answer, EntryIdx, How, Match, Request};
+use crate::evidence::EvidenceIdx;
 use crate::index::{Index, NameIdx, NameSource};
-use crate::query::readings;
+use crate::query::{readings, without_unknown_numbers};
 use crate::score::score;
 
 use crate::token::{folded_name, spelled_name, tokens};
 use crate::trigram::similarity;
 use crate::weights::LEAST_SCORE;
-use crate::words::{canonical_kind, kinds_of_hint};
+use crate::words::{Nature, canonical_kind, kinds_of_hint};
 
 /// A lookup gives at most this many matches.
 pub const MAX_MATCHES: usize = 200;
@@ -34,8 +35,15 @@ const OTHER_KIND: f32 = 0.85;
 /// What each level below the first leaves of a code that was found by a name other than its
 /// own: who says `education` means the chapter.
 const DEEPER: f32 = 0.985;
-/// The same where nothing but meaning found it: nearness tells levels apart already.
+/// The same where nothing but its vector found it: nearness tells levels apart already.
 const DEEPER_IN_MEANING: f32 = 0.995;
+/// The part of the best score below from which on a chapter has the word as well.
+const NEARLY_AS_GOOD: f32 = 0.85;
+/// What is left of a code that one word found, where its chapter has the word too.
+const BELOW_CHAPTER: f32 = 0.93;
+/// What an entry loses that was found by vector, where the query's words of context are those of
+/// others.
+const ELSEWHERE: f32 = 0.2;
 /// Words that say that a value follows.
 const VALUE_WORDS: [&str; 9] =
     ["cui", "cif", "cod", "fiscal", "code", "id", "siruta", "value", "nr"];
@@ -60,28 +68,51 @@ impl Index {
             answer.is_total_exact &=
                 candidates.is_complete && candidates.n_covering == candidates.names.len();
         }
+        if found.by_entry.is_empty()
+            && let Some(reading) = without_unknown_numbers(self, request.text)
+        {
+            for name in candidates(self, &reading).names {
+                found.add_name(name, score(self, &reading, &self.names[name as usize]));
+            }
+        }
         answer.wanted_meaning = found.best() < MEANING_BELOW;
+        let names_a_level = is_one_word(self, request.text) && found.has_deep_words();
+        if names_a_level
+            && !answer.wanted_meaning
+            && let Some(vectors) = &self.vectors
+            && let Ok(nearest) = vectors.nearest(request.text)
+        {
+            found.add_chapters(&nearest);
+        }
         if answer.wanted_meaning
             && let Some(vectors) = &self.vectors
         {
             match vectors.nearest(request.text) {
-                Ok(nearest) => nearest.into_iter().for_each(|(entry, name, score)| {
-                    let score = score * found.depth(entry, DEEPER_IN_MEANING);
-                    found.add(entry, score, How::Semantic, name);
-                }),
-                Err(error) => answer.meaning_failed = Some(error.reason),
+                Ok(nearest) => {
+                    let context = Context::of(self, request.text);
+                    let known = found.by_entry.keys().copied();
+                    let entries = nearest.iter().map(|(entry, ..)| *entry).chain(known);
+                    let most = entries.map(|entry| context.share(entry)).fold(0.0, f32::max);
+                    for (entry, name, score) in nearest {
+                        // An entry that lies elsewhere than the query says is behind those that
+                        // lie there, whether words or vectors found them.
+                        let elsewhere = (most - context.share(entry)) * ELSEWHERE;
+                        let score =
+                            score * found.depth(entry, DEEPER_IN_MEANING) * (1.0 - elsewhere);
+                        found.add(entry, score, How::Semantic, name);
+                    }
+                }
+                Err(error) => answer.vectors_failed = Some(error.reason),
             }
+        }
+        if names_a_level {
+            found.put_chapters_first();
         }
         answer.matches = found.ranked();
         answer.n_total = answer.matches.len() + n_unscored;
         answer.matches.truncate(request.limit.min(MAX_MATCHES));
         answer.add_trigrams(request.text);
         answer
-    }
-
-    /// Looks many texts up; each answer is at the place of its request.
-    pub fn lookup_many(&self, requests: &[Request<'_>]) -> Vec<Answer> {
-        requests.iter().map(|request| self.lookup(request)).collect()
     }
 
     fn find_values(&self, found: &mut MatchedEntries<'_>) {
@@ -123,6 +154,39 @@ impl Index {
             found.add(record.entry, score * found.factor(record.source, record.entry), how, text);
         }
     }
+}
+
+/// What a query says of where a thing lies or what it is, beside its name.
+struct Context<'i> {
+    index: &'i Index,
+    /// The words that some entry's context holds, each with its weight.
+    words: Vec<(Vec<EvidenceIdx>, f32)>,
+}
+
+impl<'i> Context<'i> {
+    fn of(index: &'i Index, text: &str) -> Self {
+        let reading = readings(index, text).into_iter().next();
+        let words = reading.into_iter().flat_map(|reading| reading.words);
+        let words = words.filter(|word| !word.evidence.is_empty());
+        Context { index, words: words.map(|word| (word.evidence, word.weight)).collect() }
+    }
+
+    /// The share of those words that an entry has.
+    fn share(&self, entry: EntryIdx) -> f32 {
+        let weight: f32 = self.words.iter().map(|(_, weight)| weight).sum();
+        let held = self.words.iter().filter(|(word, _)| self.index.evidence.holds(entry, word));
+        let held: f32 = held.map(|(_, weight)| weight).sum();
+        if weight > 0.0 { held / weight } else { 0.0 }
+    }
+}
+
+/// Tells whether a query is one word that says something.
+fn is_one_word(index: &Index, text: &str) -> bool {
+    let reading = readings(index, text).into_iter().next();
+    reading.is_some_and(|reading| {
+        let words = reading.words.iter().filter(|word| word.nature != Nature::Glue);
+        words.count() == 1
+    })
 }
 
 /// The best way in which each entry matched so far.
@@ -188,6 +252,69 @@ impl MatchedEntries<'_> {
         each_level.powi(n_levels.saturating_sub(1) as i32)
     }
 
+    /// Tells whether a code below the first level was found by some words of its name.
+    fn has_deep_words(&self) -> bool {
+        self.by_entry.iter().any(|(entry, best)| best.how == How::Words && self.level(*entry) > 1)
+    }
+
+    /// Counts the levels of an entry's code; none for one without a code.
+    fn level(&self, entry: EntryIdx) -> usize {
+        let code = self.index.entry(entry).code.as_deref().map(crate::code::canonical);
+        code.map_or(0, |code| code.split('.').count())
+    }
+
+    /// Adds chapters that lie nearer to the query than what was found below them: `educație` is
+    /// the chapter `Învățământ`, though only a code below has the word.
+    fn add_chapters(&mut self, nearest: &[(EntryIdx, String, f32)]) {
+        let near = |entry: EntryIdx| {
+            nearest.iter().find(|(other, ..)| *other == entry).map_or(0.0, |(_, _, score)| *score)
+        };
+        let code = |entry: EntryIdx| {
+            self.index.entry(entry).code.as_deref().map(crate::code::canonical).unwrap_or_default()
+        };
+        let mut chapters = Vec::new();
+        for (chapter, name, score) in nearest.iter().filter(|(entry, ..)| self.level(*entry) == 1) {
+            let prefix = format!("{}.", code(*chapter));
+            let below = self.by_entry.keys().filter(|entry| code(**entry).starts_with(&prefix));
+            let below: Vec<EntryIdx> = below.copied().collect();
+            let is_nearer = below.iter().all(|entry| near(*entry) <= *score);
+            if !below.is_empty() && is_nearer {
+                let scores = below.iter().map(|entry| self.by_entry[entry].score);
+                chapters.push((*chapter, name.clone(), scores.fold(*score, f32::max)));
+            }
+        }
+        for (chapter, name, score) in chapters {
+            self.add(chapter, score, How::Semantic, name);
+        }
+    }
+
+    /// Who says one word means the chapter that has it, not what lies below.
+    fn put_chapters_first(&mut self) {
+        let is_described = |best: &Best| matches!(best.how, How::Words | How::Semantic);
+        let levels: AHashMap<EntryIdx, usize> =
+            self.by_entry.keys().map(|entry| (*entry, self.level(*entry))).collect();
+        let below =
+            self.by_entry.iter().filter(|(entry, best)| levels[entry] > 1 && is_described(best));
+        let top = below.map(|(_, best)| best.score).fold(0.0, f32::max);
+        let is_meant = |entry: &EntryIdx, best: &Best| {
+            levels[entry] == 1 && is_described(best) && best.score >= NEARLY_AS_GOOD * top
+        };
+        let has_chapter = self.by_entry.iter().any(|(entry, best)| is_meant(entry, best));
+        if !has_chapter || top == 0.0 {
+            return;
+        }
+        for (entry, best) in &mut self.by_entry {
+            if !is_described(best) {
+                continue;
+            }
+            match levels[entry] {
+                1 if is_meant(entry, best) => best.score = best.score.max(top),
+                0 | 1 => {}
+                _ => best.score *= BELOW_CHAPTER,
+            }
+        }
+    }
+
     fn best(&self) -> f32 {
         self.by_entry.values().map(|best| best.score).fold(0.0, f32::max)
     }
@@ -195,8 +322,17 @@ impl MatchedEntries<'_> {
     fn ranked(self) -> Vec<Match> {
         let hint = self.request.hint.map(Hint::new);
         let index = self.index;
-        let is_fitting =
-            |entry: EntryIdx| hint.as_ref().is_some_and(|hint| hint.fits(index, entry));
+        // Where the contexts of all have the word, as the label of a column, names decide.
+        let names_decide = hint.as_ref().is_some_and(|hint| {
+            let mut entries = self.by_entry.keys();
+            entries.clone().all(|entry| hint.fits_traits(index, *entry))
+                && entries.any(|entry| hint.fits_name(index, *entry))
+        });
+        let is_fitting = |entry: EntryIdx| {
+            hint.as_ref().is_some_and(|hint| {
+                hint.fits_name(index, entry) || (!names_decide && hint.fits_traits(index, entry))
+            })
+        };
         let has_fitting = hint.is_some() && self.by_entry.keys().any(|entry| is_fitting(*entry));
         let mut matches: Vec<Match> = self
             .by_entry
@@ -268,17 +404,16 @@ impl Hint {
         Hint { words, kinds }
     }
 
-    fn fits(&self, index: &Index, entry: EntryIdx) -> bool {
+    fn fits_name(&self, index: &Index, entry: EntryIdx) -> bool {
         let entry = index.entry(entry);
         let name = entry.names.first().map_or("", |name| name.text.as_str());
-        let of_name = tokens(name).into_iter().any(|token| {
+        tokens(name).into_iter().any(|token| {
             canonical_kind(&token.folded).is_some_and(|kind| self.kinds.contains(&kind))
-        });
-        of_name
-            || entry
-                .traits
-                .iter()
-                .flat_map(|text| tokens(text))
-                .any(|token| self.words.contains(&token.folded))
+        })
+    }
+
+    fn fits_traits(&self, index: &Index, entry: EntryIdx) -> bool {
+        let traits = index.entry(entry).traits.iter();
+        traits.flat_map(|text| tokens(text)).any(|token| self.words.contains(&token.folded))
     }
 }

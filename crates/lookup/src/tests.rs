@@ -54,6 +54,79 @@ fn check(query: &str, expected: Option<&str>) {
     assert_eq!(best, expected, "`{query}`: {:?}", answer.matches);
 }
 
+/// Gives the names that a query finds among these, and their scores.
+fn found(names: &[&str], query: &str) -> Vec<(String, f64)> {
+    let entries = names.iter().enumerate().map(|(at, name)| entry(at, name)).collect();
+    let index = Index::build(entries);
+    let answer = index.lookup(&request(query));
+    let name = |found: &Match| index.entry(found.entry).names[0].text.clone();
+    answer.matches.iter().map(|found| (name(found), found.score.get())).collect()
+}
+
+const NUMBERED: [&str; 8] = [
+    "UNITATEA MILITARA 01895 BUCURESTI",
+    "UNITATEA MILITARA 01099",
+    "UNITATEA MILITARA 02605",
+    "GRADINITA NR 255",
+    "GRADINITA NR.274",
+    "SCOALA GIMNAZIALA NR. 14 BRASOV",
+    "SCOALA GIMNAZIALA NR. 9",
+    "MUNICIPIUL BRASOV",
+];
+
+/// A slip in a number left nothing, though all other words were right.
+#[test]
+fn a_slip_in_a_number_keeps_candidates_and_is_never_sure() {
+    for name in NUMBERED {
+        let digits: Vec<usize> =
+            name.char_indices().filter(|(_, char)| char.is_ascii_digit()).map(|it| it.0).collect();
+        for at in digits {
+            let (before, after) = (&name[..at], &name[at + 1..]);
+            for written in [
+                format!("{before}{after}"),
+                format!("{before}x{after}"),
+                format!("{before}x{}", &name[at..]),
+                format!("{before}7{}", &name[at..]),
+            ] {
+                let found = found(&NUMBERED, &written);
+                assert!(!found.is_empty(), "`{written}` of `{name}`");
+                let is_right = found[0].0 == name;
+                assert!(is_right || found[0].1 < 0.85, "`{written}`: {found:?}");
+            }
+        }
+    }
+    let first = |query| found(&NUMBERED, query)[0].clone();
+    for (query, name) in [
+        ("UNITATEA MILITARA 0895 BUCURESTI", NUMBERED[0]),
+        ("UNITATEA MILITARA 10099", NUMBERED[1]),
+    ] {
+        let (best, score) = first(query);
+        assert!(best == name && score < 0.85, "`{query}`: {best} {score}");
+    }
+    assert_eq!(first("SCOALA GIMNAZIALA NR. 14BRASOV").0, NUMBERED[5]);
+    for noise in ["12345", "nr 77", "xyzzy 01895x", "municipiul 77"] {
+        assert_eq!(found(&NUMBERED, noise), [], "`{noise}`");
+    }
+}
+
+/// Every context begins with the name of a column.
+#[test]
+fn a_hint_that_all_contexts_have_looks_at_names() {
+    let mut entries = vec![entry(0, "MUNICIPIUL ARAD"), entry(1, "JUDETUL ARAD")];
+    for entry in &mut entries {
+        entry.traits = vec!["Judet: Arad".to_owned()];
+    }
+    let index = Index::build(entries);
+    let answer = index.lookup(&Request { hint: Some("județ"), ..request("arad") });
+    let names: Vec<&str> = answer
+        .matches
+        .iter()
+        .map(|found| index.entry(found.entry).names[0].text.as_str())
+        .collect();
+    assert_eq!(names, ["JUDETUL ARAD", "MUNICIPIUL ARAD"]);
+    assert!(answer.matches[0].score.get() > answer.matches[1].score.get() + 0.05);
+}
+
 #[test]
 fn names_are_found_as_people_write_them() {
     check("cluj", Some("JUDEȚUL CLUJ"));
@@ -139,14 +212,14 @@ fn meaning_helps_where_letters_fail() {
     names.extend((0..30).map(|at| format!("verde {at}")));
     let mut index =
         Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
-    index.add_meaning(Arc::new(Colours)).unwrap();
+    index.add_vectors(Arc::new(Colours)).unwrap();
     let answer = index.lookup(&request("crimson"));
     assert_eq!(answer.matches.len(), 1);
     assert_eq!(answer.matches[0].how, How::Semantic);
-    assert!(answer.matches[0].score.get() < 0.85, "meaning alone is never sure");
+    assert!(answer.matches[0].score.get() < 0.85, "a vector alone is never sure");
     assert_eq!(index.lookup(&request("rosu")).matches[0].how, How::Folded);
     let failed = index.lookup(&request("broken"));
-    assert_eq!(failed.meaning_failed.as_deref(), Some("the model is gone"));
+    assert_eq!(failed.vectors_failed.as_deref(), Some("the model is gone"));
 }
 
 /// Names lie at right angles; words that nobody knows lean towards the first one by `lean`.
@@ -183,7 +256,7 @@ fn how_near_is_near_follows_from_what_strange_words_reach() {
         let names = ["roșu", "verde"];
         let entries = names.iter().enumerate().map(|(at, name)| entry(at, name));
         let mut index = Index::build(entries.collect());
-        index.add_meaning(Arc::new(Leaning { lean })).unwrap();
+        index.add_vectors(Arc::new(Leaning { lean })).unwrap();
         !index.lookup(&request(query)).matches.is_empty()
     };
     assert!(finds(0.0, "lean 0.5"));
@@ -222,11 +295,11 @@ fn totals_count_beyond_the_limit() {
 }
 
 #[test]
-fn batches_answer_in_order() {
+fn a_name_is_found_and_junk_is_not() {
     let index = index();
-    let answers = index.lookup_many(&[request("cluj"), request("zzzz"), request("turda")]);
-    let n_matches: Vec<bool> = answers.iter().map(|answer| answer.matches.is_empty()).collect();
-    assert_eq!(n_matches, [false, true, false]);
+    let is_empty =
+        ["cluj", "zzzz", "turda"].map(|text| index.lookup(&request(text)).matches.is_empty());
+    assert_eq!(is_empty, [false, true, false]);
 }
 
 proptest! {
@@ -337,4 +410,52 @@ fn a_slip_beside_the_other_orthography_is_one_slip() {
         let found = answer.matches.first().map(|found| found.matched.as_str());
         assert_eq!(found, Some(expected), "{query}");
     }
+}
+
+#[test]
+fn small_words_before_a_context_take_nothing_from_it() {
+    let of = |value: usize, name: &str, place: &str| Entry {
+        traits: vec![place.to_owned()],
+        ..entry(value, name)
+    };
+    let index = Index::build(vec![
+        of(1, "Stadtwerke Neukirchen", "Landkreis Ostalbkreis"),
+        of(2, "Stadtwerke Neukirchen", "Landkreis Emsland"),
+        of(3, "Stadtwerke Neustadt", "Landkreis Emsland"),
+    ]);
+    for (query, value) in [
+        ("Stadtwerke Neukirchen im Landkreis Emsland", "v2"),
+        ("Stadtwerke Neukirchen (Kr. Emsland)", "v2"),
+        ("Stadtwerke Neukirchen, Ostalb", "v1"),
+    ] {
+        let answer = index.lookup(&request(query));
+        let (first, second) = (&answer.matches[0], &answer.matches[1]);
+        assert_eq!(index.entry(first.entry).value, value, "`{query}`: {:?}", answer.matches);
+        assert!(first.score.get() >= 0.85, "`{query}`: {:?}", answer.matches);
+        assert!(first.score.get() - second.score.get() >= 0.05, "`{query}`: {:?}", answer.matches);
+    }
+}
+
+#[test]
+fn one_word_means_the_chapter() {
+    let coded = |value: usize, code: &str, name: &str| Entry {
+        code: Some(code.to_owned()),
+        ..entry(value, name)
+    };
+    let index = Index::build(vec![
+        coded(1, "67", "Cultură, recreere și religie"),
+        coded(2, "67.03", "Servicii culturale"),
+        coded(3, "74", "Protecția mediului"),
+        coded(4, "74.25", "Cercetare în domeniul mediului"),
+    ]);
+    for (query, code) in [("cultură", "67"), ("mediu", "74"), ("servicii culturale", "67.03")] {
+        let answer = index.lookup(&request(query));
+        let first = index.entry(answer.matches[0].entry).code.as_deref();
+        assert_eq!(first, Some(code), "`{query}`: {:?}", answer.matches);
+    }
+}
+
+#[test]
+fn a_letter_in_place_of_a_space_is_one_slip() {
+    check("CLUJXNAPOCA", Some("MUNICIPIUL CLUJ-NAPOCA"));
 }

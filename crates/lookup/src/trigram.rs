@@ -1,7 +1,6 @@
 //! The trigrams of pg_trgm: each word padded with two spaces before and one after.
 //!
-//! `similarity` is pg_trgm's measure over a whole text, kept as the baseline that figures are
-//! compared with and as a part of every explanation. The index over words uses the same sets.
+//! `similarity` is pg_trgm's measure over a whole text, a part of every explanation. The index over words uses the same sets.
 
 use std::collections::BTreeSet;
 

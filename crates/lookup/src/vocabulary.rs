@@ -31,6 +31,9 @@ const LEAST_STEM_CHARS: usize = 5;
 const STEM_LEAST: f32 = 0.55;
 const STEM_RANGE: f32 = 0.38;
 
+/// The fewest digits of a number in which a slip is looked for.
+const LEAST_NUMBER_DIGITS: usize = 4;
+
 /// How sure it is that two words are the same, by the way in which they agree.
 pub(crate) mod similarity {
     /// The same letters, diacritics included.
@@ -51,6 +54,8 @@ pub(crate) mod similarity {
     pub(crate) const SKELETON: f32 = 0.94;
     /// A single letter with a dot, for a word that starts with it.
     pub(crate) const INITIAL: f32 = 0.9;
+    /// A number that no name has, one slip away from one that some name has.
+    pub(crate) const NEAR_NUMBER: f32 = 0.6;
     /// The query's word is inside a longer word.
     pub(crate) const INSIDE: f32 = 0.78;
 }
@@ -155,6 +160,9 @@ impl Vocabulary {
             found.add(word, similarity::FOLDED);
         }
         if is_number(&token.folded) {
+            if found.similarities.is_empty() {
+                self.expand_number(&token.folded, &mut found);
+            }
             return found.into_sorted();
         }
         // A word of one kind never means another kind by its letters: `primăria` is not `primară`.
@@ -354,6 +362,26 @@ impl Vocabulary {
         }
     }
 
+    /// Finds the numbers that a number is one slip away from. Those of a few digits are all near.
+    fn expand_number(&self, folded: &str, found: &mut Similarities) {
+        const ONE_SLIP: f32 = 1.1;
+        let written: Vec<char> = folded.chars().collect();
+        if !(LEAST_NUMBER_DIGITS..=typo::MAX_CHARS).contains(&written.len()) {
+            return;
+        }
+        for (word, _) in self.count_shared(&word_trigrams(folded)) {
+            let other = self.word(word);
+            let is_alike =
+                other.is_number && usize::from(other.n_chars).abs_diff(written.len()) < 2;
+            if is_alike {
+                let meant: Vec<char> = other.folded.chars().collect();
+                if typo::cost(&written, &meant, ONE_SLIP).is_some() {
+                    found.add(word, similarity::NEAR_NUMBER);
+                }
+            }
+        }
+    }
+
     /// Counts, for each word, the trigrams it shares.
     fn count_shared(&self, trigrams: &[Trigram]) -> AHashMap<WordIdx, u16> {
         let mut shared: AHashMap<WordIdx, u16> = AHashMap::new();
@@ -394,7 +422,8 @@ pub(crate) fn prefix_similarity(kept: f32) -> f32 {
     0.7 + 0.27 * kept
 }
 
-/// Tells whether a word is a number: numbers match only themselves.
+/// Tells whether a word is a number. Numbers match themselves; one that no name has may be a slip
+/// of a long one, which is never sure.
 pub(crate) fn is_number(folded: &str) -> bool {
     folded.chars().all(|char| char.is_ascii_digit())
 }

@@ -2,8 +2,9 @@
 //!
 //! A kind word (`comuna`, `city`) distinguishes little inside a name, yet a query that says
 //! `primăria` does not mean the county council. Inflected forms share one canonical form, so
-//! that `comunei` is `comuna`. The lists hold the administrative words of Romanian and English;
-//! rarity in the data does the rest for other languages and domains.
+//! that `comunei` is `comuna`. The lists hold the administrative words of Romanian and English,
+//! and the articles and prepositions of a dozen languages of Europe; rarity in the data does the
+//! rest for other languages and domains.
 
 /// What a word contributes by its nature, before rarity is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,10 +81,13 @@ const KINDS: [(&str, &[&str]); 18] = [
     ("minister", &["minister", "ministerul", "ministerului", "ministry"]),
 ];
 
-const GLUE: [&str; 34] = [
-    "a", "ai", "al", "ale", "and", "cu", "de", "des", "di", "din", "du", "el", "for", "in", "la",
-    "le", "les", "nr", "of", "on", "pe", "pentru", "prin", "privind", "sau", "se", "si", "the",
-    "to", "un", "und", "von", "y", "with",
+const GLUE: [&str; 72] = [
+    "a", "ai", "al", "ale", "am", "an", "and", "auf", "aus", "bei", "beim", "cu", "dans", "das",
+    "de", "degli", "dei", "del", "della", "delle", "dem", "den", "der", "des", "di", "die", "din",
+    "dos", "du", "een", "el", "et", "for", "fur", "het", "im", "in", "la", "las", "le", "les",
+    "los", "mit", "nel", "nella", "nr", "och", "of", "og", "on", "pe", "pentru", "por", "pour",
+    "prin", "privind", "sau", "se", "si", "sur", "the", "to", "un", "und", "van", "vom", "von",
+    "with", "y", "zu", "zum", "zur",
 ];
 
 #[cfg(test)]

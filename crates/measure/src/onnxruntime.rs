@@ -18,7 +18,7 @@ const PROGRAM: &str = include_str!("onnxruntime.py");
 
 /// What the program reads.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct PythonRequest<'a> {
     threads: usize,
     repeats: usize,
     texts: &'a [Vec<u32>],
@@ -59,7 +59,7 @@ fn run(container: &Path, request: &BenchRequest, deadline: &Deadline) -> std::io
     let source = folder.path().join("asked.json");
     let target = folder.path().join("answer.json");
     fs_err::write(&program, PROGRAM)?;
-    let asked = Asked {
+    let asked = PythonRequest {
         threads: request.threads,
         repeats: request.repeats,
         texts: &request.texts,

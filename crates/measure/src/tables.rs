@@ -1,5 +1,5 @@
-//! Tables beside DuckDB and polars: the same query and the same aggregates over the same file, read
-//! into memory by each, in one run.
+//! Tables beside DuckDB, polars and DataFusion: the same query and the same aggregates over the same
+//! file, read into memory by each, in one run. DataFusion is measured where Python has it.
 
 use std::path::Path;
 use std::process::Command;
@@ -59,7 +59,7 @@ fn compare(report: &mut Report, measured: Measured<'_>) {
 
 /// Adds how many times longer another engine takes for what was measured here, in the same run.
 fn add_ratio(report: &mut Report, named: &str, value: f64) {
-    for engine in ["DuckDB", "polars"] {
+    for engine in ["DuckDB", "polars", "DataFusion"] {
         let ours = named.strip_suffix(&format!(", {engine}")).map(str::to_owned).or_else(|| {
             named
                 .strip_suffix(&format!("{} query", engine.to_lowercase()))

@@ -1,4 +1,5 @@
-"""Asks DuckDB and polars what the bench asks of our columns, and prints the figures as JSON.
+"""Asks DuckDB, polars and DataFusion what the bench asks of our columns, and prints the figures as
+JSON. DataFusion is left out where Python does not have it.
 
 Arguments: the file, the facet columns (the last one is also the sorted one), the number of runs.
 """
@@ -9,6 +10,11 @@ import time
 
 import duckdb
 import polars
+
+try:
+    import datafusion
+except ImportError:
+    datafusion = None
 
 path, facets, runs = sys.argv[1], sys.argv[2].split(","), int(sys.argv[3])
 sorted_by = facets[-1]
@@ -36,16 +42,20 @@ figures.append(("duckdb load", (time.perf_counter() - start) * 1000, "ms", "into
 where = "WHERE distance BETWEEN 500 AND 1500"
 
 
+STATEMENTS = [
+    f"SELECT count(*) FROM flights {where}",
+    *(
+        f"SELECT {name}, count(*) FROM flights {where} GROUP BY 1 ORDER BY 2 DESC LIMIT 100"
+        for name in facets
+    ),
+    f"SELECT min({sorted_by}), max({sorted_by}) FROM flights {where}",
+    f"SELECT * FROM flights {where} ORDER BY {sorted_by} DESC NULLS LAST LIMIT 50",
+]
+
+
 def ask_duckdb():
-    database.execute(f"SELECT count(*) FROM flights {where}").fetchall()
-    for name in facets:
-        database.execute(
-            f"SELECT {name}, count(*) FROM flights {where} GROUP BY 1 ORDER BY 2 DESC LIMIT 100"
-        ).fetchall()
-    database.execute(f"SELECT min({sorted_by}), max({sorted_by}) FROM flights {where}").fetchall()
-    database.execute(
-        f"SELECT * FROM flights {where} ORDER BY {sorted_by} DESC NULLS LAST LIMIT 50"
-    ).fetchall()
+    for statement in STATEMENTS:
+        database.execute(statement).fetchall()
 
 
 figures.append(("duckdb query", median_ms(ask_duckdb), "ms p50", f"native table, {duckdb.__version__}"))
@@ -75,4 +85,16 @@ def ask_polars():
 
 
 figures.append(("polars query", median_ms(ask_polars), "ms p50", f"one collect_all, {polars.__version__}"))
+
+if datafusion is not None:
+    context = datafusion.SessionContext()
+    # The frame that polars has read, so that all three have the same columns of the same types.
+    context.register_record_batches("flights", [frame.to_arrow().to_batches()])
+
+    def ask_datafusion():
+        for statement in STATEMENTS:
+            context.sql(statement).collect()
+
+    note = f"batches in memory, {datafusion.__version__}"
+    figures.append(("datafusion query", median_ms(ask_datafusion), "ms p50", note))
 print(json.dumps([dict(zip(("name", "value", "unit", "note"), figure)) for figure in figures]))

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-/// Writes an error and its causes, outermost first, separated by colons.
+/// Writes an error and its causes, outermost first, separated by colons. A cause that the text
+/// before it says already is left out: some libraries write their causes into their own message.
 ///
 /// ```
 /// let inner = std::io::Error::other("disk full");
@@ -12,9 +13,47 @@ pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
+        let of_cause = inner.to_string();
+        if !text.contains(&of_cause) {
+            text.push_str(": ");
+            text.push_str(&of_cause);
+        }
         cause = inner.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Layer(&'static str, Option<Box<Layer>>);
+
+    impl fmt::Display for Layer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Layer {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|inner| inner as &(dyn Error + 'static))
+        }
+    }
+
+    #[test]
+    fn causes_follow_each_once() {
+        let chain = |texts: [&'static str; 3]| {
+            let last = Layer(texts[2], None);
+            with_causes(&Layer(texts[0], Some(Box::new(Layer(texts[1], Some(Box::new(last)))))))
+        };
+        assert_eq!(chain(["no write", "no room", "disk full"]), "no write: no room: disk full");
+        assert_eq!(
+            chain(["no write: no room", "no room", "disk full"]),
+            "no write: no room: disk full"
+        );
+    }
 }

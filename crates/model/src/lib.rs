@@ -47,7 +47,7 @@ pub use attributes::{AttributeValue, Attributes};
 pub use block::{BLOCK_SEPARATOR, Block, BlockKind};
 pub use caller::{Caller, Identity};
 pub use causes::with_causes;
-pub use clock::{Clock, Timestamp, iso, iso_seconds};
+pub use clock::{Clock, Timestamp, iso, iso_millis, iso_seconds};
 pub use deadline::Deadline;
 pub use delimiter::guess_delimiter;
 pub use hit::{Explanation, Hit, Stage, StageScore};

@@ -14,7 +14,7 @@
 //! - **Secrets.** Keys travel as [`Secret`], whose `Debug` shows nothing. They are left out of
 //!   every error and log line, and are not sent on when a redirect leads to another origin.
 //!
-//! [`PostgresAddress`] is the one other way out: to a database, encrypted where its address asks.
+//! [`PostgresPool`] is the one other way out: to a database, encrypted where its address asks.
 //!
 //! What a status or a body *means* is left to the caller's crate.
 //!
@@ -61,7 +61,10 @@ mod tests;
 
 pub use client::{Client, Config};
 pub use error::{Error, Result};
-pub use postgres::{Driver, PostgresAddress, PostgresError};
+pub use postgres::{
+    PostgresAddress, PostgresError, PostgresPool, PostgresSession, SessionError, wait_at_most,
+    wait_for,
+};
 pub use reach::{Reach, is_public};
 pub use request::{Method, Request};
 pub use response::Response;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use infer::{Embedder, ModelState, Reranker};
-use model::{DocumentId, Warning};
+use model::{DocumentId, Stage, Warning};
 use store::Store;
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
 use crate::candidates::{List, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
-use crate::judge::{Gathered, Judged, judge};
+use crate::judge::{Depth, Gathered, Judged, judge};
 use crate::question::{Question, analyse};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
@@ -37,6 +37,10 @@ pub struct Retriever {
     pub(crate) embedder_breaker: Arc<Breaker>,
     pub(crate) reranker_breaker: Arc<Breaker>,
 }
+
+/// Gives the place of a document in an order that does not depend on ranks; nothing for one that is
+/// left out.
+pub type FixedOrder<'a> = dyn Fn(&DocumentId) -> Option<u64> + 'a;
 
 /// What the stages before the last one found, as documents in order: what an evaluation reads.
 #[derive(Debug, Default)]
@@ -99,7 +103,30 @@ impl Retriever {
         Ok(response)
     }
 
+    /// Gives documents in an order that the caller fixes, and not best first: those behind what a
+    /// walk has given by rank. Only the documents of the page are read and judged, so that a page
+    /// costs the same wherever it is. `order` gives nothing for what is left out.
+    pub fn search_in_order(
+        &self,
+        request: &Request<'_>,
+        order: &FixedOrder<'_>,
+    ) -> Result<Response> {
+        let (response, _) = self.search_with(request, Some(order))?;
+        if let Some(observer) = &self.observer {
+            observer(&response.timings);
+        }
+        Ok(response)
+    }
+
     pub(crate) fn search_traced(&self, request: &Request<'_>) -> Result<(Response, Trace)> {
+        self.search_with(request, None)
+    }
+
+    fn search_with(
+        &self,
+        request: &Request<'_>,
+        order: Option<&FixedOrder<'_>>,
+    ) -> Result<(Response, Trace)> {
         let whole = Instant::now();
         let without = Pipeline { model_rerank: false, ..request.pipeline.clone() };
         let request = &match self.is_reranking {
@@ -133,7 +160,7 @@ impl Retriever {
             warnings.push(Warning::new("degraded", message));
         }
         if words.is_prefix_cut {
-            let message = "a prefix stands for too many words; some of them were left out";
+            let message = "a prefix matches too many words; some of them were left out";
             warnings.push(Warning::new("prefix_cut", message));
         }
 
@@ -152,10 +179,17 @@ impl Retriever {
             fused: documents(fused.iter().map(|fused| &fused.document)),
             judged: vec![],
         };
-        fused.truncate(n_judged(request));
+        let depth = match order {
+            Some(order) => {
+                fused = page_in_order(fused, order, request);
+                Depth { block: fused.len(), n_asked: 0 }
+            }
+            None => Depth { block: request.pipeline.n_lexical, n_asked: n_asked(request) },
+        };
 
         let gathered = Gathered { question: &question, semantic: &semantic };
-        let judged = judge(self, request, &gathered, fused, &mut timings, &mut warnings)?;
+        let verdict = judge(self, request, &gathered, fused, &depth, &mut timings, &mut warnings)?;
+        let judged = verdict.judged;
         let coverage = Coverage {
             n_passages: words.n_passages.max(semantic.list.n_passages),
             n_vectors: words.n_vectors.max(semantic.list.n_vectors),
@@ -163,7 +197,17 @@ impl Retriever {
         trace.judged.clone_from(&judged);
         let best = judged.first().map(|judged| judged.score);
         let n_judged = judged.len();
-        let hits = finish(request, judged);
+        let hits = match order {
+            Some(order) => {
+                let mut hits = finish(&Request { offset: 0, ..request.clone() }, judged);
+                hits.sort_by_cached_key(|ranked| order(&ranked.hit.document));
+                hits
+            }
+            None => finish(request, judged),
+        };
+        if order.is_none() {
+            warnings.extend(beyond(&hits, verdict.depth));
+        }
         let best_below = best
             .filter(|best| request.threshold.is_some_and(|least| *best < least))
             .map(|score| BestBelow { score, n_dropped: n_judged });
@@ -303,16 +347,47 @@ fn finish(request: &Request<'_>, judged: Vec<Judged>) -> Vec<Ranked> {
         .collect()
 }
 
-/// Gives how many fused candidates are judged: a fixed depth, or more where a page beyond it is
-/// asked for. Every one is judged by the same kinds of evidence, so that no score depends on this.
-fn n_judged(request: &Request<'_>) -> usize {
-    const PASSAGES_PER_DOCUMENT: usize = 3;
+/// Passages of one document that are judged, where documents are asked for.
+const PASSAGES_PER_DOCUMENT: usize = 3;
+
+/// Leaves the candidates of the documents of a page in a fixed order.
+fn page_in_order(fused: Vec<Fused>, order: &FixedOrder<'_>, request: &Request<'_>) -> Vec<Fused> {
+    let mut documents: std::collections::BTreeMap<(u64, DocumentId), Vec<Fused>> =
+        std::collections::BTreeMap::new();
+    for fused in fused {
+        let Some(place) = order(&fused.document) else { continue };
+        let of_document = documents.entry((place, fused.document.clone())).or_default();
+        if of_document.len() < PASSAGES_PER_DOCUMENT {
+            of_document.push(fused);
+        }
+    }
+    documents.into_values().skip(request.offset).take(request.limit).flatten().collect()
+}
+
+/// Gives how many fused candidates a page needs. Every one is judged by the same kinds of evidence,
+/// so that no score depends on this.
+fn n_asked(request: &Request<'_>) -> usize {
     let n_asked = request.offset.saturating_add(request.limit);
-    let n_asked = match request.grouping {
+    match request.grouping {
         Grouping::Passages => n_asked,
         Grouping::Documents => n_asked.saturating_mul(PASSAGES_PER_DOCUMENT),
+    }
+}
+
+/// Says where passages are given that were judged for a page alone: those of the pages before were
+/// sorted without them.
+fn beyond(hits: &[Ranked], depth: usize) -> Option<Warning> {
+    let rank_of = |ranked: &Ranked| {
+        let stages = &ranked.hit.explanation.stages;
+        stages.iter().find(|seen| seen.stage == Stage::Rrf).map_or(0, |seen| seen.rank as usize)
     };
-    request.pipeline.n_lexical.max(n_asked)
+    hits.iter().any(|ranked| rank_of(ranked) > depth).then(|| {
+        let message = format!(
+            "the best {depth} candidates are sorted by score; those behind them come page by page, \
+             and may score higher than what was given before: narrow the query"
+        );
+        Warning::new("sorted_by_page", message)
+    })
 }
 
 fn count(fused: &[Fused], grouping: Grouping) -> usize {

@@ -2,7 +2,7 @@
 
 use model::Warning;
 use store::{Clause, Filter, Form, WordsQuery};
-use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, detect_language};
+use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, query_language};
 
 use crate::Pipeline;
 use crate::syntax::{Part, parse};
@@ -27,13 +27,15 @@ pub(crate) struct Question {
     pub(crate) warnings: Vec<Warning>,
     /// Something has to match or must not, so that candidates by vector alone do not count.
     pub(crate) is_strict: bool,
+    /// How like the words are to those that were typed, up to 1: below it where one was corrected.
+    pub(crate) likeness: f64,
 }
 
 /// Analyses a question for documents in the given languages.
 pub(crate) fn analyse(query: &str, pipeline: &Pipeline, languages: LanguageSet) -> Question {
     let parsed = parse(query, &pipeline.fields);
     let plain = parsed.plain_text();
-    let mut words = words_of(&plain, languages);
+    let mut words = wanted_words(&plain, languages);
     words.truncate(MAX_WORDS);
     let mut question = Question {
         words,
@@ -41,9 +43,10 @@ pub(crate) fn analyse(query: &str, pipeline: &Pipeline, languages: LanguageSet) 
         filter: Filter::All,
         warnings: parsed.warnings,
         is_strict: false,
+        likeness: 1.0,
         plain,
     };
-    let language = detect_language(&question.plain);
+    let language = query_language(&question.plain, languages);
     // Words are analysed together: a language, and a compound, is told from its neighbours.
     for word in &question.words {
         let weight = content_weight(word, language) as f32;
@@ -61,19 +64,44 @@ pub(crate) fn analyse(query: &str, pipeline: &Pipeline, languages: LanguageSet) 
 
 /// Gives the words of a text without repeating what a longer token says already.
 pub(crate) fn words_of(text: &str, languages: LanguageSet) -> Vec<QueryWord> {
+    words_with(text, languages, |_| false)
+}
+
+/// Gives the words of a query: [`words_of`] and Japanese words of one character.
+fn wanted_words(text: &str, languages: LanguageSet) -> Vec<QueryWord> {
+    words_with(text, languages, |word| is_lone_han(text, word))
+}
+
+fn words_with(
+    text: &str,
+    languages: LanguageSet,
+    is_wanted: impl Fn(&QueryWord) -> bool,
+) -> Vec<QueryWord> {
     let mut words = Analyzer::new().analyze_query(text, languages);
     let bigrams: std::collections::BTreeSet<u32> = words
         .iter()
         .filter(|word| word.kind == TokenKind::Bigram)
         .map(|word| word.position)
         .collect();
-    // A bigram covers its own position and the next one; only a lone character stands for itself.
+    // A bigram covers its own position and the next one; a lone character stands for itself.
     words.retain(|word| {
         let is_covered = bigrams.contains(&word.position)
             || word.position.checked_sub(1).is_some_and(|before| bigrams.contains(&before));
-        word.kind != TokenKind::Character || !is_covered
+        word.kind != TokenKind::Character || !is_covered || is_wanted(word)
     });
     words
+}
+
+/// Tells whether a character is a Han one between kana: a Japanese word of one character, such as
+/// `犬` in `犬を飼えますか`, whose pairs with its neighbours are in no other form of the sentence.
+fn is_lone_han(text: &str, word: &QueryWord) -> bool {
+    let is_han = |char: char| matches!(char, '\u{3400}'..='\u{9fff}' | '々');
+    let is_kana = |char: char| matches!(char, '\u{3041}'..='\u{30ff}');
+    let before = text.get(..word.bytes.start).and_then(|before| before.chars().next_back());
+    let after = text.get(word.bytes.end..).and_then(|after| after.chars().next());
+    word.exact.chars().all(is_han)
+        && ![before, after].into_iter().flatten().any(is_han)
+        && [before, after].into_iter().flatten().any(is_kana)
 }
 
 fn add(part: &Part, languages: LanguageSet, question: &mut Question) {
@@ -145,4 +173,24 @@ fn field(name: &str, value: &str) -> Filter {
         either.push(Filter::equals(name, format!(".{value}")));
     }
     Filter::Or(either)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `犬を飼えますか` found nothing by words, although a rule says `犬の飼育`.
+    #[test]
+    fn a_japanese_word_of_one_character_is_a_word_of_the_query() {
+        let characters = |query: &str| -> Vec<String> {
+            let words = wanted_words(query, LanguageSet::all());
+            let is_one = |word: &QueryWord| word.kind == TokenKind::Character;
+            words.into_iter().filter(is_one).map(|word| word.exact).collect()
+        };
+        assert_eq!(characters("犬を飼えますか"), ["犬", "飼"]);
+        assert_eq!(characters("部屋の鍵"), ["鍵"]);
+        assert_eq!(characters("鍵"), ["鍵"]);
+        assert!(characters("可以养狗吗").is_empty());
+        assert!(characters("駐輪について").is_empty());
+    }
 }

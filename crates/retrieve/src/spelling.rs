@@ -2,12 +2,13 @@
 //!
 //! The index cannot be asked for words that are nearly right, but for words that begin with a
 //! text. So the first half of each word brings up passages, and the nearest of their words takes
-//! the place of the one that was typed. An error in the first letters is not mended.
+//! the place of the one that was typed. An error in the first letters is not mended. What was put
+//! in the place of a typed word counts as much as it is like it.
 
 use std::collections::BTreeSet;
 
 use store::{Clause, Filter, Form, Store, WordsQuery};
-use text::{Analyzer, LanguageSet, QueryWord, TokenKind, fold};
+use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, detect_language, fold};
 
 use crate::candidates::{List, by_words};
 use crate::question::{Question, analyse};
@@ -36,27 +37,35 @@ pub(crate) fn second_try(
     question: &Question,
     has_semantic: bool,
 ) -> Result<Option<(Question, List)>> {
-    let mut mended = Vec::new();
-    let mut is_mended = false;
-    let wanted = question.words.iter().filter(|word| word.kind == TokenKind::Word);
-    if has_semantic && wanted.clone().count() > MAX_WORDS_BESIDE_VECTORS {
+    let wanted: Vec<&QueryWord> =
+        question.words.iter().filter(|word| word.kind == TokenKind::Word).collect();
+    if has_semantic && wanted.len() > MAX_WORDS_BESIDE_VECTORS {
         return Ok(None);
     }
-    for word in wanted.take(MAX_WORDS) {
+    let language = detect_language(&question.plain);
+    let mut mended = Vec::with_capacity(wanted.len());
+    let (mut n_mended, mut n_unknown, mut likeness) = (0_u32, 0_u32, 0.0);
+    for (idx, word) in wanted.into_iter().enumerate() {
+        let may_try = idx < MAX_WORDS && !request.deadline.is_over();
         let is_long = word.folded.chars().count() >= MIN_CHARS;
-        let nearest = if is_long && !request.deadline.is_over() && !is_known(store, request, word)?
-        {
-            nearest_word(store, request, &word.folded)?
-        } else {
-            None
-        };
-        is_mended |= nearest.is_some();
-        mended.push(nearest.unwrap_or_else(|| word.exact.clone()));
+        let mut nearest = None;
+        if may_try && is_long && !is_known(store, request, word)? {
+            n_unknown += u32::from(content_weight(word, language) >= 1.0);
+            nearest = nearest_word(store, request, &word.folded)?;
+        }
+        if let Some((alike, _)) = &nearest {
+            n_mended += 1;
+            likeness += alike;
+        }
+        mended.push(nearest.map_or_else(|| word.exact.clone(), |(_, nearest)| nearest));
     }
-    if !is_mended {
+    // Where most of the words that nobody wrote are like none that somebody did, the query is about
+    // something else, and the one that is like another is so by chance.
+    if n_mended == 0 || 2 * n_mended < n_unknown {
         return Ok(None);
     }
-    let corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
+    let mut corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
+    corrected.likeness = likeness / f64::from(n_mended);
     let list = by_words(store, request, &corrected.for_words, &question.filter)?;
     Ok((!list.found.is_empty()).then_some((corrected, list)))
 }
@@ -77,7 +86,7 @@ fn is_known(store: &Store, request: &Request<'_>, word: &QueryWord) -> Result<bo
 
 /// Finds the nearest word of the passages that the caller may see; what the query itself filters by
 /// does not count, since a word is spelt the same in every file.
-fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Option<String>> {
+fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Option<(f64, String)>> {
     let n_kept = (word.chars().count() / 2).clamp(2, 4);
     let start: String = word.chars().take(n_kept).collect();
     let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
@@ -98,5 +107,6 @@ fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Opti
         }
     }
     let words: Vec<&str> = words.iter().take(MAX_COMPARED).map(String::as_str).collect();
-    Ok(text::nearest(word, &words).map(str::to_owned))
+    let nearest = text::nearest_with_likeness(word, &words);
+    Ok(nearest.map(|(likeness, word)| (likeness, word.to_owned())))
 }

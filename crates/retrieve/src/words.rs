@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use model::Span;
 use store::{Form, Store, StoredPassage};
 use text::{
-    Analyzer, Language, Match, QueryWord, Scratch, TokenKind, content_weight, detect_language,
-    shown_language,
+    Analyzer, Language, LanguageSet, Match, QueryWord, Scratch, TokenKind, content_weight,
+    detect_language, query_language, shown_language,
 };
 
 use crate::features::WordFigures;
+use crate::question::Question;
 use crate::{Result, Scope};
 
 /// Two words that follow each other in the query do so in the passage when no more characters
@@ -46,6 +47,8 @@ pub(crate) struct WeighedWords<'a> {
     mean_length: f64,
     function_share: f64,
     ln_passages: f64,
+    /// How like the words are to those that were typed.
+    likeness: f64,
     /// The language that the query shows, if it shows one.
     language: Option<Language>,
 }
@@ -62,12 +65,8 @@ pub(crate) struct WordEvidence {
 
 impl<'a> WeighedWords<'a> {
     /// Asks the store how rare each word is in the namespace of a scope.
-    pub(crate) fn new(
-        store: &Store,
-        scope: &Scope,
-        query: &str,
-        words: &'a [QueryWord],
-    ) -> Result<Self> {
+    pub(crate) fn new(store: &Store, scope: &Scope, question: &'a Question) -> Result<Self> {
+        let (query, words) = (question.plain.as_str(), question.words.as_slice());
         let terms: Vec<(Form, String)> = words
             .iter()
             .flat_map(|word| word.terms.iter().map(|term| (Form::Folded, term.clone())))
@@ -76,7 +75,8 @@ impl<'a> WeighedWords<'a> {
         let n_passages = statistics.n_passages as f64;
         let rarity_of = |n_with: f64| rarity(n_passages, n_with);
         let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
-        let language = detect_language(query);
+        let languages = store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all());
+        let (language, usual) = (query_language(query, languages), detect_language(query));
         let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
         let n_with: Vec<f64> = words
             .iter()
@@ -86,6 +86,10 @@ impl<'a> WeighedWords<'a> {
         let mut n_content = 0.0;
         for (idx, word) in words.iter().enumerate() {
             let mut weight = content_weight(word, language);
+            if n_with[idx] == 0.0 {
+                // A word that no passage has is what it usually is: `the` over German documents.
+                weight = weight.min(content_weight(word, usual));
+            }
             n_content += weight;
             if is_across_words(words, &n_with, idx) {
                 weight *= ACROSS_WORDS;
@@ -104,6 +108,7 @@ impl<'a> WeighedWords<'a> {
             mean_length: statistics.mean_length,
             function_share,
             ln_passages: n_passages.ln_1p(),
+            likeness: question.likeness,
             language: shown_language(query),
         })
     }
@@ -145,7 +150,8 @@ impl<'a> WeighedWords<'a> {
             is_in_title[found.word_idx] = true;
             frequency[found.word_idx] += 1.0;
         }
-        let part = |sum: f64| if self.total > 0.0 { sum / self.total } else { 0.0 };
+        // A word that was put in the place of a typed one counts as much as it is like it.
+        let part = |sum: f64| if self.total > 0.0 { self.likeness * sum / self.total } else { 0.0 };
         let sum_of = |values: &[f64], is_in: &dyn Fn(usize) -> bool| -> f64 {
             (0..values.len()).filter(|idx| is_in(*idx)).map(|idx| values[idx]).sum()
         };
@@ -165,11 +171,11 @@ impl<'a> WeighedWords<'a> {
             figures: WordFigures {
                 coverage: part(sum_of(&self.worth, &is_found)),
                 bm25_share: part(reached),
-                proximity: self.proximity(&spans),
+                proximity: self.likeness * self.proximity(&spans),
                 title: part(sum_of(&self.worth, &|idx| is_in_title[idx])),
-                title_covered: covered(&stored.title, &in_title),
+                title_covered: self.likeness * covered(&stored.title, &in_title),
                 matched: sum_of(&self.rarity, &is_found),
-                rarest: if most > 0.0 { most_found / most } else { 0.0 },
+                rarest: if most > 0.0 { self.likeness * most_found / most } else { 0.0 },
                 content: self.rarity.iter().sum(),
                 function_share: self.function_share,
                 ln_passages: self.ln_passages,
@@ -224,13 +230,18 @@ impl<'a> WeighedWords<'a> {
 }
 
 /// Tells whether a pair of characters lies across two words: no passage has it, and some passage
-/// has the pair before or after it.
+/// has the pair before or after it, or the word of one character that is in it.
 fn is_across_words(words: &[QueryWord], n_with: &[f64], idx: usize) -> bool {
-    let is_pair = |idx: usize| words[idx].kind == TokenKind::Bigram;
-    let overlaps =
-        |other: usize| is_pair(other) && words[other].position.abs_diff(words[idx].position) == 1;
+    let overlaps = |other: usize| {
+        let (pair, other) = (&words[idx], &words[other]);
+        match other.kind {
+            TokenKind::Bigram => other.position.abs_diff(pair.position) == 1,
+            TokenKind::Character => matches!(other.position.wrapping_sub(pair.position), 0 | 1),
+            TokenKind::Word | TokenKind::Compound | TokenKind::Part => false,
+        }
+    };
     let is_known = |other: usize| n_with[other] > 0.0 && overlaps(other);
-    is_pair(idx) && n_with[idx] == 0.0 && (0..words.len()).any(is_known)
+    words[idx].kind == TokenKind::Bigram && n_with[idx] == 0.0 && (0..words.len()).any(is_known)
 }
 
 /// Gives how rare a word is that so many of all passages have.

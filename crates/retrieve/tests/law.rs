@@ -5,7 +5,8 @@
 //! - Neither the limit nor the threshold nor the grouping changes a score.
 //! - Giving other passages vectors changes nothing, and a passage without a vector scores as it
 //!   does by words alone.
-//! - Results are sorted by the score.
+//! - Results are sorted by the score, over all pages, and a threshold cuts off nothing that reaches
+//!   it; where there are more candidates than are judged, the answer says so.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::collections::BTreeMap;
@@ -262,4 +263,48 @@ proptest! {
         };
         prop_assert_eq!(found(&one), found(&other));
     }
+}
+
+/// A word that most of a large namespace has: of the first hundred candidates many passed the
+/// threshold, those behind them were never looked at, and later pages scored higher than earlier
+/// ones.
+#[test]
+fn pages_are_sorted_and_a_threshold_cuts_off_nothing_that_reaches_it() {
+    let filler = ["river", "bridge", "tax", "school", "drumuri"];
+    let text = |idx: usize| {
+        let n_words = idx * 7 % 23;
+        let words: Vec<&str> = (0..n_words).map(|n| filler[(n + idx) % filler.len()]).collect();
+        format!("budget {}", words.join(" "))
+    };
+    let fixture = Fixture::new((0..260).map(text).collect());
+    for retriever in [fixture.by_words(), fixture.with_model()] {
+        let all = ask(&retriever, "budget", &Case { limit: 300, ..EVERYTHING });
+        assert_eq!(all.hits.len(), 260);
+        let known: Vec<f64> = all.hits.iter().map(|ranked| ranked.hit.score.get()).collect();
+        assert!(known.is_sorted_by(|one, other| one >= other));
+        for least in [0.5, 0.6, 0.7, 0.8] {
+            let n_over = known.iter().filter(|score| **score >= least).count();
+            let asked = Case { limit: 300, threshold: Some(Score::new(least)), ..EVERYTHING };
+            assert_eq!(ask(&retriever, "budget", &asked).hits.len(), n_over, "{least}");
+        }
+        for limit in [1, 10, 60, 120, 200] {
+            let few = ask(&retriever, "budget", &Case { limit, ..EVERYTHING });
+            let few: Vec<f64> = few.hits.iter().map(|ranked| ranked.hit.score.get()).collect();
+            assert_eq!(few, known[..limit], "{limit}");
+        }
+    }
+}
+
+/// Where few candidates are relevant, those behind the first hundred are judged for a page alone.
+#[test]
+fn a_page_that_is_not_in_one_order_with_those_before_says_so() {
+    let text = |idx: usize| format!("river {} {}", "bridge ".repeat(idx % 9), "tax ".repeat(idx));
+    let fixture = Fixture::new((0..160).map(text).collect());
+    let query = "river budget school 2021 许可 预算 学校";
+    let codes = |limit: usize| -> Vec<String> {
+        let answer = ask(&fixture.by_words(), query, &Case { limit, ..EVERYTHING });
+        answer.warnings.into_iter().map(|warning| warning.code).collect()
+    };
+    assert!(codes(100).is_empty());
+    assert_eq!(codes(160), ["sorted_by_page"]);
 }

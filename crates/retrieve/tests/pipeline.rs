@@ -257,6 +257,19 @@ fn a_typing_error_is_mended_when_words_find_nothing() {
     assert_eq!(codes(&response), ["query_corrected"]);
 }
 
+/// `recipe for pancakes` became `rece` over Romanian rules, and found the one about cold radiators
+/// over the threshold: one word of a query about something else is like some word by chance.
+#[test]
+fn a_word_is_mended_only_where_half_of_them_are() {
+    let bed = bed();
+    let mended = ask(&bed.words_alone(), "greenhuose");
+    assert_eq!(documents(&mended), ["garden"]);
+    let typed = ask(&bed.words_alone(), "greenhouse");
+    assert!(mended.hits[0].hit.score < typed.hits[0].hit.score);
+    let response = ask(&bed.words_alone(), "greenhuose trumpets xylophones");
+    assert!(response.hits.is_empty() && codes(&response).is_empty(), "{response:?}");
+}
+
 /// `tiles` is in a text file only: the filter emptied the answer, not a typing error, and yet the
 /// query became `till`.
 #[test]

@@ -116,6 +116,7 @@ fn keep(
         tool: &call_context.name,
         tenant: call_context.caller.tenant.as_str(),
         caller: &call_context.caller.subject,
+        rights: Some(guard::CallRights::of(&call_context.caller)),
         arguments,
         ids: guard::ids_of(&outgoing.value),
         answer,

@@ -20,13 +20,15 @@ const SLOT_WAIT: Duration = Duration::from_secs(5);
 const AUDITED_QUERY_CHARS: usize = 500;
 
 /// What a call came in on: it decides which rate holds, and is marked in audit and metrics.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Via {
     /// MCP or REST.
     #[default]
     Api,
     /// A person at the console, whose pages make several calls each.
     Console,
+    /// This administrator at the console, while they look as the caller: the record names them.
+    ViewingAs(Arc<Caller>),
 }
 
 /// The name under which the rate of the console is configured, and its mark in the audit.
@@ -94,7 +96,7 @@ impl RunningCall {
         };
         let via = match call_context.via {
             Via::Api => None,
-            Via::Console => Some(CONSOLE.to_owned()),
+            Via::Console | Via::ViewingAs(_) => Some(CONSOLE.to_owned()),
         };
         let name = metrics_name(&call_context);
         match &via {
@@ -106,12 +108,19 @@ impl RunningCall {
             }
         }
         let query = query.filter(|_| !app.audit_config.omit_queries);
+        let seen = &call_context.caller;
+        let (caller, viewing_as) = match &call_context.via {
+            Via::Api | Via::Console => (seen, None),
+            Via::ViewingAs(signed_in) => {
+                (signed_in, Some(format!("{}/{}", seen.tenant, seen.subject)))
+            }
+        };
         app.audit.record(&Entry {
             at: self.at,
             request: call_context.id,
             tool: call_context.name,
-            tenant: call_context.caller.tenant.to_string(),
-            caller: call_context.caller.subject.clone(),
+            tenant: caller.tenant.to_string(),
+            caller: caller.subject.clone(),
             outcome,
             code,
             results: counts.n_results,
@@ -121,6 +130,7 @@ impl RunningCall {
             best_score: counts.best_score,
             query,
             via,
+            viewing_as,
         });
     }
 }
@@ -136,7 +146,7 @@ impl Drop for RunningCall {
 pub(crate) fn admit(app: &App, call_context: &CallContext) -> Result<(), ToolError> {
     match call_context.via {
         Via::Api => {}
-        Via::Console => return Ok(()),
+        Via::Console | Via::ViewingAs(_) => return Ok(()),
     }
     let (caller, name) = (&call_context.caller, &call_context.name);
     let Err(refused) = app.limiter.admit(&caller.client_key(), name) else {

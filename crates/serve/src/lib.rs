@@ -24,6 +24,7 @@ mod api;
 mod console;
 pub mod front;
 mod http;
+mod key_uses;
 mod mcp;
 mod pages;
 

@@ -58,7 +58,7 @@ use tools::tables::{
 use tools::{Answer, Code, Spec, ToolError};
 
 use crate::call::{Done, Failed, over_budget};
-use crate::http::refuse_foreign;
+use crate::http::{coded, refuse_foreign};
 use crate::mcp::{serve_handler, translate};
 
 /// The largest request body of a mounted table, in bytes.
@@ -117,8 +117,8 @@ struct Inside {
 async fn post(State(mounted): State<Mounted>, request: HttpRequest) -> Response {
     let config = &mounted.0.config;
     let foreign = refuse_foreign(&config.allowed_hosts, &config.allowed_origins, request.headers());
-    if let Some(refusal) = foreign {
-        return refusal;
+    if let Some(error) = foreign {
+        return coded(&error);
     }
     serve_handler(mounted, request, BODY_BYTES, CancellationToken::new()).await
 }

@@ -90,6 +90,18 @@ async fn guarded_read(
                     next: part.next,
                 })
             }
+            ResourceBody::SourcePart { text, next } => {
+                let last_line = goes_on(&next);
+                let caps = caps.without(&last_line);
+                let part = part_of(&text, offset, address, &caps, Source::Redacted);
+                let (text, next) = match part.next {
+                    // The rest of this part comes before what follows it.
+                    Some(rest) => (part.text, rest),
+                    None => (format!("{}{last_line}", part.text), next),
+                };
+                let (n_redacted, next) = (part.n_redacted, Some(next));
+                Ok(Read { mime_type, body: ReadBody::Text(text), n_redacted, next })
+            }
             ResourceBody::OwnText(text) => {
                 let part = part_of(&text, offset, address, &caps, Source::Own);
                 Ok(Read {
@@ -155,13 +167,18 @@ fn part_of(whole: &str, offset: usize, address: &str, caps: &Budget, source: Sou
         let n_given = whole[start..end].chars().count();
         let joint = if address.contains('?') { '&' } else { '?' };
         let next = format!("{address}{joint}offset={}", offset + n_given);
-        let text = format!("{text}\n[goes on at {next}]");
+        let text = format!("{text}{}", goes_on(&next));
         if (end < whole.len() && caps.fits(&text)) || n_given <= 1 {
             return Part { text, n_redacted, next: Some(next) };
         }
         let allowed = caps.allowed_chars(&text).unwrap_or(n_given);
         n_chars = allowed.saturating_sub(next.chars().count() + 16).min(n_given * 7 / 8).max(1);
     }
+}
+
+/// Names the address of what follows, in a last line of a text.
+fn goes_on(next: &str) -> String {
+    format!("\n[goes on at {next}]")
 }
 
 fn unknown(uri: &str) -> ToolError {

@@ -121,12 +121,12 @@ impl Catalogue for PostgresCatalogue {
         self.database.set_blobs(namespace, blobs)
     }
 
-    fn document(
+    fn documents_by_id(
         &self,
         namespace: &NamespaceId,
-        document: &DocumentId,
-    ) -> Result<Option<DocumentInfo>> {
-        self.database.document(namespace, document)
+        documents: &[DocumentId],
+    ) -> Result<Vec<Option<DocumentInfo>>> {
+        self.database.documents_by_id(namespace, documents)
     }
 
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>> {
@@ -273,7 +273,8 @@ impl Catalogue for PostgresCatalogue {
     }
 
     fn maintain(&self) -> Result<()> {
-        self.database.forget_followers()
+        self.database.forget_followers()?;
+        self.database.forget_leases()
     }
 
     fn forget_erased(&self) -> Result<()> {

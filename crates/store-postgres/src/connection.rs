@@ -26,18 +26,13 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Begins a session in a schema; must run on the runtime that drives it.
-    pub(crate) async fn open(address: PostgresAddress, schema: String) -> Result<Self> {
-        let (client, driver) = address.connect().await.map_err(failure::of)?;
-        tokio::spawn(async move {
-            if let Err(error) = driver.await {
-                tracing::debug!(%error, "a connection to PostgreSQL ended");
-            }
-        });
+    /// Begins a session in a schema.
+    pub(crate) async fn open(address: &PostgresAddress, schema: &str) -> Result<Self> {
+        let client = address.begin().await.map_err(failure::of)?;
         let settings = format!(
             "SET search_path = {}; SET statement_timeout = {}; \
              SET idle_in_transaction_session_timeout = {}; SET client_min_messages = warning",
-            quoted(&schema),
+            quoted(schema),
             STATEMENT_LIMIT.as_millis(),
             IDLE_IN_TRANSACTION_LIMIT.as_millis(),
         );
@@ -46,13 +41,9 @@ impl Connection {
     }
 
     /// Tells whether anybody answers at an address, with a session or with a refusal.
-    pub(crate) async fn is_answered(address: PostgresAddress) -> bool {
-        match address.connect().await {
-            Ok((_, driver)) => {
-                // The client is gone, so that it ends the session and then itself.
-                tokio::spawn(driver);
-                true
-            }
+    pub(crate) async fn is_answered(address: &PostgresAddress) -> bool {
+        match address.begin().await {
+            Ok(_) => true,
             Err(error) => error.code().is_some(),
         }
     }

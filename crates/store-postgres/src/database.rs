@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use net::PostgresAddress;
 use parking_lot::{Condvar, Mutex};
 use store::{Error, Result};
-use tokio::runtime::{Builder, Runtime};
 
 use crate::connection::Connection;
-use crate::{PostgresConfig, block, failure, schema};
+use crate::{PostgresConfig, failure, schema};
 
 /// The longest that connecting may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -35,8 +34,6 @@ const TCP_SETTINGS: [(&str, u32); 4] = [
     ("keepalives_interval", 10),
     ("keepalives_retries", 3),
 ];
-/// Threads that drive sessions.
-const N_THREADS: usize = 2;
 
 /// Sessions of one database.
 pub(crate) struct Database {
@@ -46,8 +43,6 @@ pub(crate) struct Database {
     /// A session inside a transaction that sees one moment, which every call uses instead of the
     /// pool: a copy is taken through it.
     pinned: Option<Mutex<Connection>>,
-    // Taken out when the database goes, since a runtime must not be waited for everywhere.
-    runtime: Option<Arc<Runtime>>,
 }
 
 struct Pool {
@@ -97,24 +92,14 @@ impl Database {
             let allowed = "letters, digits and `_`";
             return Err(settings(format!("the schema may have {allowed}, received `{schema}`")));
         }
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(N_THREADS)
-            .thread_name("postgres")
-            .enable_all()
-            .build()?;
         let pool = Pool {
             state: Mutex::default(),
             freed: Condvar::new(),
             max_connections: config.max_connections.max(2),
             answered: tokio::sync::Mutex::default(),
         };
-        let database = Database {
-            address,
-            schema: config.schema.clone(),
-            pool: Arc::new(pool),
-            pinned: None,
-            runtime: Some(Arc::new(runtime)),
-        };
+        let database =
+            Database { address, schema: config.schema.clone(), pool: Arc::new(pool), pinned: None };
         database.within(WRITE_LIMIT, async |connection| {
             schema::bring_up_to_date(connection, &database.schema).await
         })?;
@@ -136,7 +121,6 @@ impl Database {
             schema: self.schema.clone(),
             pool: Arc::clone(&self.pool),
             pinned: Some(Mutex::new(connection)),
-            runtime: self.runtime.clone(),
         })
     }
 
@@ -249,14 +233,8 @@ impl Database {
     }
 
     fn limited<T>(&self, limit: Duration, call: impl Future<Output = Result<T>>) -> Result<T> {
-        // Timers need the runtime that counts for them; everything else is driven over there.
-        let _entered = self.runtime().enter();
-        block::wait_for(async {
-            match tokio::time::timeout(limit, call).await {
-                Ok(result) => result,
-                Err(_) => Err(failure::away(format!("no answer in {} s", limit.as_secs()))),
-            }
-        })
+        let late = || Err(failure::away(format!("no answer in {} s", limit.as_secs())));
+        net::wait_at_most(limit, call)?.unwrap_or_else(late)
     }
 
     /// Waits for a call for as long as somebody is there.
@@ -280,9 +258,8 @@ impl Database {
         if let Some(away) = &self.pool.state.lock().away {
             return Err(failure::away(away.reason.clone()));
         }
-        let asked = self.runtime().spawn(Connection::is_answered(self.address.clone()));
-        let is_there = tokio::time::timeout(CONNECT_LIMIT, asked).await;
-        if matches!(is_there, Ok(Ok(true))) {
+        let asked = Connection::is_answered(&self.address);
+        if let Ok(true) = tokio::time::timeout(CONNECT_LIMIT, asked).await {
             *answered = Some(Instant::now());
             return Ok(());
         }
@@ -348,11 +325,7 @@ impl Database {
     }
 
     fn connect(&self) -> Result<Connection> {
-        let (address, schema) = (self.address.clone(), self.schema.clone());
-        let opened = self.runtime().spawn(Connection::open(address, schema));
-        self.limited(CONNECT_LIMIT, async {
-            opened.await.map_err(|error| failure::away(error.to_string()))?
-        })
+        self.limited(CONNECT_LIMIT, Connection::open(&self.address, &self.schema))
     }
 
     fn give_back(&self, connection: Connection, is_unfinished: bool) {
@@ -366,10 +339,6 @@ impl Database {
         }
         drop(state);
         self.pool.freed.notify_one();
-    }
-
-    fn runtime(&self) -> &Runtime {
-        self.runtime.as_ref().expect("the runtime is there until the database is dropped")
     }
 
     /// Closes the sessions that nobody uses.
@@ -393,12 +362,4 @@ fn noticing_a_cut(url: &str) -> String {
         }
     }
     url
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take().and_then(Arc::into_inner) {
-            runtime.shutdown_background();
-        }
-    }
 }

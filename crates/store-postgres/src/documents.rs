@@ -71,19 +71,25 @@ impl Database {
         })
     }
 
-    /// Gives one document, or nothing.
-    pub(crate) fn document(
+    /// Gives documents by id, in the order asked.
+    pub(crate) fn documents_by_id(
         &self,
         namespace: &NamespaceId,
-        document: &DocumentId,
-    ) -> Result<Option<DocumentInfo>> {
+        documents: &[DocumentId],
+    ) -> Result<Vec<Option<DocumentInfo>>> {
         self.read_in(namespace, async |connection, number| {
             let sql = format!(
-                "SELECT {} FROM documents WHERE namespace = $1 AND id_key = $2",
+                "SELECT {} FROM documents WHERE namespace = $1 AND id_key = ANY($2)",
                 rows::DOCUMENT_INFO
             );
-            let found = connection.query_opt(&sql, &[&number, &key(document.as_str())]).await?;
-            found.as_ref().map(rows::read_document_info).transpose()
+            let keys: Vec<Vec<u8>> = documents.iter().map(|id| key(id.as_str())).collect();
+            let found = connection.query(&sql, &[&number, &keys]).await?;
+            let mut by_id = HashMap::with_capacity(found.len());
+            for row in &found {
+                let info = rows::read_document_info(row)?;
+                by_id.insert(info.id.clone(), info);
+            }
+            Ok(documents.iter().map(|id| by_id.get(id).cloned()).collect())
         })
     }
 

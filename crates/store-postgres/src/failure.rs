@@ -1,12 +1,13 @@
 //! What the database said, as errors of the store: away, full, in conflict, or a fault of ours.
 
+use model::with_causes;
 use store::Error;
 use tokio_postgres::error::SqlState;
 
 /// Turns an error of the client into one of the store.
 pub(crate) fn of(error: tokio_postgres::Error) -> Error {
     let Some(state) = error.code() else {
-        return away(chain(&error));
+        return away(with_causes(&error));
     };
     let code = state.code();
     if *state == SqlState::DISK_FULL {
@@ -16,7 +17,7 @@ pub(crate) fn of(error: tokio_postgres::Error) -> Error {
     // storage of the server (58): all pass without a change of ours.
     let is_passing = ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class))
         || *state == SqlState::READ_ONLY_SQL_TRANSACTION;
-    let reason = chain(&error);
+    let reason = with_causes(&error);
     if is_passing {
         return away(reason);
     }
@@ -41,19 +42,4 @@ pub(crate) fn is_conflict(error: &Error) -> bool {
 
 fn is_damage(state: &SqlState) -> bool {
     *state == SqlState::DATA_CORRUPTED || *state == SqlState::INDEX_CORRUPTED
-}
-
-/// Gives an error with its causes, which the client keeps apart.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text.push_str(": ");
-            text.push_str(&inner_text);
-        }
-        cause = inner.source();
-    }
-    text
 }

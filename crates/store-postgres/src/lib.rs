@@ -17,7 +17,6 @@
 //! front of PostgreSQL must pool sessions, not transactions. Locks are transaction-level throughout.
 #![doc(test(attr(deny(warnings))))]
 
-mod block;
 mod connection;
 mod database;
 mod escape;

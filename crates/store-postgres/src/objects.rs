@@ -1,7 +1,7 @@
 //! The families' objects. Guards of versions hold over servers: a row that two of them write at the
 //! same time is written by one, and the other is told.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use model::TenantId;
 use store::{Change, Error, Lookup, Object, ObjectKey, ObjectPage, Objects, Result, limits};
@@ -237,8 +237,13 @@ async fn delete_children(connection: &mut Connection, parent: &ObjectKey) -> Res
     let sql = "SELECT 1 FROM objects WHERE kind = $1 AND id_key = $2 FOR UPDATE";
     connection.query(sql, &[&parent.kind, &parent_key]).await?;
     let sql = "SELECT kind, id_key FROM objects WHERE parent_key = $1 ORDER BY kind, id_key";
+    let mut by_kind: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
     for row in connection.query(sql, &[&parent_key]).await? {
-        delete(connection, row.get(0), &[row.get(1)]).await?;
+        by_kind.entry(row.get(0)).or_default().push(row.get(1));
+    }
+    // Some parents have very many children: they go by one statement for each kind.
+    for (kind, id_keys) in by_kind {
+        delete(connection, &kind, &id_keys).await?;
     }
     Ok(())
 }

@@ -43,6 +43,15 @@ impl Database {
         })
     }
 
+    /// Takes out leases that were over long ago; each server and each link had one of its own.
+    pub(crate) fn forget_leases(&self) -> Result<()> {
+        self.write(async |connection| {
+            let sql = "DELETE FROM leases WHERE until < clock_timestamp() - interval '1 hour'";
+            connection.execute(sql, &[]).await?;
+            Ok(())
+        })
+    }
+
     /// Gives who has a lease now.
     pub(crate) fn lease(&self, name: &str) -> Result<Option<Lease>> {
         self.read(async |connection| {

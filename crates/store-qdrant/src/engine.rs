@@ -8,9 +8,9 @@ use model::{Deadline, NamespaceId};
 use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilter};
 use store::rescoring::Field;
 use store::{
-    Both, ByVector, ByWords, Candidates, Catalogue, DroppedNamespace, Engine, Error, Filter, Form,
-    Fresh, NamespaceHead, NamespaceState, ObjectPage, Result, TermCount, TermStatistics,
-    TypedObject, WordsQuery,
+    Candidates, Catalogue, DroppedNamespace, Engine, EngineInfo, EngineLocation, Error, Form,
+    Fresh, NamespaceHead, NamespaceState, ObjectPage, Result, Search, TermCount, TermStatistics,
+    TypedObject,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -89,8 +89,9 @@ impl QdrantEngine {
 }
 
 impl Engine for QdrantEngine {
-    fn name(&self) -> &'static str {
-        ENGINE
+    fn info(&self) -> EngineInfo {
+        let location = EngineLocation::Elsewhere { reach_every: REACH_EVERY };
+        EngineInfo { name: ENGINE, location }
     }
 
     fn follow(&self, id: &NamespaceId, _fresh: Option<&Fresh<'_>>) -> Result<()> {
@@ -121,53 +122,13 @@ impl Engine for QdrantEngine {
         first_failure
     }
 
-    fn by_words(
+    fn search(
         &self,
         namespace: &NamespaceId,
-        query: &WordsQuery,
-        filter: &Filter,
-        limit: usize,
+        search: &Search<'_>,
         deadline: &Deadline,
-    ) -> Result<Candidates> {
-        let by_words = ByWords { query, limit };
-        Ok(self.search(namespace, Some(&by_words), None, filter, deadline)?.0)
-    }
-
-    fn by_vector(
-        &self,
-        namespace: &NamespaceId,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-        deadline: &Deadline,
-    ) -> Result<Candidates> {
-        let by_vector = ByVector { vector, limit };
-        Ok(self.search(namespace, None, Some(&by_vector), filter, deadline)?.1)
-    }
-
-    fn by_both(
-        &self,
-        namespace: &NamespaceId,
-        both: &Both<'_>,
-        deadline: &Deadline,
-    ) -> (Result<Candidates>, Result<Candidates>) {
-        let by_words = ByWords { query: both.query, limit: both.n_by_words };
-        let by_vector = ByVector { vector: both.vector, limit: both.n_by_vector };
-        let found =
-            self.search(namespace, Some(&by_words), Some(&by_vector), both.filter, deadline);
-        match found {
-            Ok((words, near)) => (Ok(words), Ok(near)),
-            Err(error) if error.is_engine_away() => {
-                let reason = error.to_string();
-                let same = Error::EngineUnavailable { engine: ENGINE, what: "query", reason };
-                (Err(error), Err(same))
-            }
-            // One of the two cannot be answered: each says for itself.
-            Err(_) => (
-                self.by_words(namespace, both.query, both.filter, both.n_by_words, deadline),
-                self.by_vector(namespace, both.vector, both.filter, both.n_by_vector, deadline),
-            ),
-        }
+    ) -> Result<(Candidates, Candidates)> {
+        self.find(namespace, search, deadline)
     }
 
     fn term_statistics(
@@ -214,16 +175,6 @@ impl Engine for QdrantEngine {
             Some(entry) => ledger::put(&*self.catalogue, &Entry { seen: 0, ..entry }),
             None => Ok(()),
         }
-    }
-
-    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
-        for id in namespaces {
-            match self.follow(id, None) {
-                Err(Error::UnknownNamespace { .. }) => {}
-                followed => followed?,
-            }
-        }
-        Ok(())
     }
 
     fn maintain(&self) -> Result<()> {
@@ -292,13 +243,5 @@ impl Engine for QdrantEngine {
             .ask("health check", &deadline, |peer| async move { peer.health_check().await })?;
         tracing::debug!(version = reply.version, "Qdrant answers");
         Ok(())
-    }
-
-    fn reach_every(&self) -> Option<Duration> {
-        Some(REACH_EVERY)
-    }
-
-    fn is_far(&self) -> bool {
-        true
     }
 }

@@ -13,8 +13,7 @@ use rayon::iter::{
 };
 use store::rescoring::{Counted, Scorer, Statistics, boost_of, fields_of};
 use store::{
-    ByVector, ByWords, Candidate, Candidates, Clause, Error, Filter, Result, WordsQuery,
-    check_search, question_of,
+    Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery, question_of,
 };
 
 use crate::ENGINE;
@@ -54,15 +53,15 @@ struct Scored {
 
 impl QdrantEngine {
     /// Searches by words and by vector, both in one request where both are asked for.
-    pub(crate) fn search(
+    pub(crate) fn find(
         &self,
         id: &NamespaceId,
-        by_words: Option<&ByWords<'_>>,
-        by_vector: Option<&ByVector<'_>>,
-        filter: &Filter,
+        search: &Search<'_>,
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)> {
-        check_search(by_words, by_vector, filter)?;
+        search.check()?;
+        let Search { by_words, by_vector, filter } = search;
+        let (by_words, by_vector) = (by_words.as_ref(), by_vector.as_ref());
         let state = state_of(&*self.catalogue, id)?;
         let space = state.info.manifest.vectors.as_ref();
         let question = by_vector.map(|near| question_of(id, near.vector, space)).transpose()?;

@@ -1,4 +1,4 @@
-//! What can go wrong in the store, sorted by who can mend it.
+//! What can go wrong in the store, sorted by who can fix it.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    // The caller can mend these.
+    // The caller can fix these.
     /// No namespace has this id.
     #[error("unknown namespace `{namespace}`")]
     UnknownNamespace {
@@ -107,7 +107,7 @@ pub enum Error {
         source: serde_json::Error,
     },
 
-    // The operator can mend these.
+    // The operator can fix these.
     /// Another process has the folder open.
     #[error(
         "`{}` is in use by another process; stop it, or give this one its own `data_dir`",
@@ -325,10 +325,14 @@ impl Error {
         matches!(self, Error::DiskFull { .. })
     }
 
-    /// Tells whether the change that was asked for is in the catalogue all the same, so that only
-    /// searches do not see it yet.
-    pub fn is_stored(&self) -> bool {
-        matches!(self, Error::IndexBehind { .. })
+    /// Tells whether SQLite could not make a file that it needs, as on a full disk.
+    pub(crate) fn may_be_disk_full(&self) -> bool {
+        use rusqlite::ErrorCode;
+        let Error::Catalogue(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen)
+        )
     }
 
     /// Tells whether a catalogue elsewhere cannot be reached now, so that the same call may go

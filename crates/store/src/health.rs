@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::NamespaceId;
+use model::{NamespaceId, with_causes};
 use serde::Serialize;
 
 use crate::{Catalogue, Engine};
@@ -51,16 +51,19 @@ pub(crate) fn examine(
     let reads = match catalogue.identity() {
         Ok(_) => true,
         Err(error) => {
-            degraded.push(Degradation { part: "catalogue", problem: chain(&error) });
+            degraded.push(Degradation { part: "catalogue", problem: with_causes(&error) });
             false
         }
     };
+    if let Some(problem) = catalogue.concern().filter(|_| reads) {
+        degraded.push(Degradation { part: "catalogue", problem });
+    }
     let writes = reads
         && match catalogue.can_write() {
             Ok(()) => true,
             Err(error) => {
                 let part = if error.is_disk_full() { "disk" } else { "catalogue" };
-                degraded.push(Degradation { part, problem: chain(&error) });
+                degraded.push(Degradation { part, problem: with_causes(&error) });
                 false
             }
         };
@@ -68,16 +71,16 @@ pub(crate) fn examine(
         Ok(lag) => lag,
         Err(error) => {
             if reads {
-                degraded.push(Degradation { part: "engine", problem: chain(&error) });
+                degraded.push(Degradation { part: "engine", problem: with_causes(&error) });
             }
             0
         }
     };
     if let Some(problem) = away {
-        let problem = format!("`{}` does not answer: {problem}", engine.name());
+        let problem = format!("`{}` does not answer: {problem}", engine.info().name);
         degraded.push(Degradation { part: "engine", problem });
     }
-    let part = if engine.is_far() { "engine" } else { "index" };
+    let part = if engine.info().is_elsewhere() { "engine" } else { "index" };
     for (namespace, problem) in behind.iter().take(MAX_NAMED) {
         let problem = format!("`{namespace}` is stored but not searchable yet: {problem}");
         degraded.push(Degradation { part, problem });
@@ -88,15 +91,4 @@ pub(crate) fn examine(
         degraded.push(Degradation { part, problem });
     }
     Health { reads, writes, lag, degraded }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    text
 }

@@ -88,17 +88,17 @@ pub use config::Config;
 pub use contract::{
     Agreement, AnalyserName, Bm25, Both, ByVector, ByWords, Candidate, Candidates, Catalogue,
     Clause, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, DocumentSource,
-    DroppedNamespace, Engine, Filter, Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage,
-    Manifest, NamespaceHead, NamespaceInfo, NamespaceState, PassageSource, Place, SourceParts,
-    StoredPassage, TermCount, TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange,
-    WordsQuery, Written, check_search, question_of,
+    DroppedNamespace, Engine, EngineInfo, EngineLocation, Filter, Fingerprint, Form, Fresh, Lease,
+    LogEntry, LogKind, LogPage, Manifest, NamespaceHead, NamespaceInfo, NamespaceState,
+    PassageSource, Place, Search, SourceParts, StoredPassage, TermCount, TermStatistics, Upserted,
+    VectorDebt, VectorSpace, VersionChange, WordsQuery, Written, question_of,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};
 pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 pub use sqlite::check_documents;
-pub use sqlite::{FolderLock, SqliteCatalogue, restore};
+pub use sqlite::{FolderLock, SqliteCatalogue, had_store, is_catalogue, restore};
 pub use stamp::Verify;
 pub use store::{Finding, Repair, Store, Surroundings};
 pub use transfer::{Copied, MOMENT_KINDS, copy, end_move, export, import, move_into};

@@ -44,6 +44,12 @@ pub(crate) fn remember(folder: &Path, of_store: fn(&str) -> bool) -> Result<()> 
     Ok(fs_err::write(path, listed)?)
 }
 
+/// Forgets what a clean stop left, once it changes.
+pub(crate) fn forget(folder: &Path) {
+    // One that stays makes no harm as long as the file changes with it.
+    let _ = fs_err::remove_file(folder.join(FILE));
+}
+
 fn is_as_closed(folder: &Path, of_store: fn(&str) -> bool) -> Result<bool> {
     match fs_err::read_to_string(folder.join(FILE)) {
         Ok(kept) => Ok(kept == listed(folder, of_store)?),

@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{check_whole, holding, make, namespace, open};
+use common::{alone, check_whole, holding, make, namespace, open};
 use model::{DocumentId, PassageId};
 use store::Store;
 use store::conformance::{document, vector};
@@ -33,6 +33,7 @@ enum Known {
 
 #[test]
 fn killed_at_random_moments() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let mut known = BTreeMap::new();
     let mut random = Random(42);
@@ -55,6 +56,7 @@ fn killed_at_random_moments() {
 
 #[test]
 fn dead_at_every_step_of_a_commit() {
+    let _alone = alone();
     for name in failpoint::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut known = BTreeMap::new();
@@ -69,6 +71,7 @@ fn dead_at_every_step_of_a_commit() {
 
 #[test]
 fn failing_at_every_step_of_a_commit() {
+    let _alone = alone();
     for failure in [Failure::Error, Failure::DiskFull] {
         for name in failpoint::ALL {
             let folder = tempfile::tempdir().unwrap();
@@ -97,6 +100,7 @@ fn failing_at_every_step_of_a_commit() {
 /// The child's part: does nothing unless a parent started it.
 #[test]
 fn child_that_writes() {
+    let _alone = alone();
     let Ok(folder) = std::env::var(FOLDER) else { return };
     let seed = std::env::var(SEED).unwrap().parse().unwrap();
     let store = open(Path::new(&folder));

@@ -48,7 +48,7 @@ fn words(n_words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
         .prop_map(|words| words.join(" "))
 }
 
-fn world() -> impl Strategy<Value = Fixture> {
+fn fixture() -> impl Strategy<Value = Fixture> {
     let document = (words(0..4), prop::collection::vec(words(1..12), 1..4));
     let documents = prop::collection::vec(document, 1..12);
     let numbers =
@@ -210,7 +210,7 @@ fn the_embedded_store_ranks_as_a_plain_bm25_does() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
     proptest!(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() },
-        |(world in world())| { check(&store, &world, Counting::Summed); });
+        |(world in fixture())| { check(&store, &world, Counting::Summed); });
 }
 
 #[test]
@@ -226,5 +226,5 @@ fn turbopuffer_ranks_as_a_plain_bm25_does() {
     let config = Config::for_one_machine();
     let store = Store::open_with_turbopuffer(folder.path(), &config, &settings, clock()).unwrap();
     proptest!(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() },
-        |(world in world())| { check(&store, &world, Counting::Together); });
+        |(world in fixture())| { check(&store, &world, Counting::Together); });
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::try_open;
+use common::{alone, try_open};
 use model::{Deadline, DocumentId, NamespaceId};
 use store::failpoint::{self, Failure};
 use store::{Bm25, Filter, Repair, Store, WordsQuery};
@@ -154,6 +154,7 @@ fn check_whole(store: &Store, earlier: &Earlier) {
 
 #[test]
 fn a_folder_of_the_earlier_version_opens_without_loss() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = unpack(folder.path());
     let earlier = read_earlier(&path);
@@ -167,6 +168,7 @@ fn a_folder_of_the_earlier_version_opens_without_loss() {
 
 #[test]
 fn a_kill_at_every_step_of_the_upgrade_leaves_a_folder_that_opens() {
+    let _alone = alone();
     for name in failpoint::UPGRADE {
         let folder = tempfile::tempdir().unwrap();
         let path = unpack(folder.path());
@@ -180,6 +182,7 @@ fn a_kill_at_every_step_of_the_upgrade_leaves_a_folder_that_opens() {
 
 #[test]
 fn a_kill_at_any_moment_leaves_a_folder_that_opens() {
+    let _alone = alone();
     for round in 0..6 {
         let folder = tempfile::tempdir().unwrap();
         let path = unpack(folder.path());
@@ -207,6 +210,7 @@ fn child(store: &Path) -> Command {
 
 #[test]
 fn child_that_upgrades() {
+    let _alone = alone();
     let Ok(folder) = std::env::var(FOLDER) else { return };
     if let Ok(name) = std::env::var(FAILPOINT) {
         failpoint::arm(&name, 0, Failure::Abort);

@@ -9,12 +9,14 @@ use columns::{
 use model::{Deadline, Warning};
 use serde_json::{Map, Value};
 
+use crate::call_zone::CallZone;
 use crate::cells::{CellWindow, CutCells, ShowPiece};
 use crate::check::zone_of;
 use crate::config::{Field, FieldType};
-use crate::describe::load_warnings;
+use crate::describe::{load_warnings, stranger_warnings};
 use crate::filters::{Tested, typed};
 use crate::operators;
+use crate::private::put_marks;
 use crate::request::SortRequest;
 use crate::response::as_in_rows;
 use crate::schema::leaf;
@@ -98,6 +100,8 @@ pub struct AggregateResponse {
     pub n_before: usize,
     /// The figures that several rows went into, by row and column: they are no row's value.
     pub(crate) of_many: HashSet<(usize, usize)>,
+    /// Figures in whose place a mark is, since they are computed from what is redacted.
+    pub n_marked: usize,
     /// What names the group of each row in a cursor.
     keys: Vec<String>,
     /// Groups that pass `having`, before the limit.
@@ -134,7 +138,11 @@ pub(crate) fn aggregate(
     request: &AggregateRequest,
     deadline: &Deadline,
 ) -> Result<AggregateResponse> {
-    let (mut wanted, columns, zones) = plan(table, request)?;
+    let groups = request.group_by.iter();
+    let zones_of_groups = groups.clone().filter_map(|group| group.time_zone.as_deref());
+    let zone = CallZone::of_call(table, request.time_zone.as_deref(), zones_of_groups, deadline)?;
+    let (mut wanted, columns, zones) = plan(table, request, &zone)?;
+    let marks = table.measure_marks(&wanted, &columns, deadline)?;
     let limit = wanted.limit;
     let n_asked = wanted.measures.len();
     let counted = count_values(&mut wanted);
@@ -150,7 +158,7 @@ pub(crate) fn aggregate(
     let n_groupings = wanted.group_by.len();
     let key_of = |row: &Vec<Cell>| {
         let group = &row[..n_groupings.min(row.len())];
-        cursor::group_key(group)
+        cursor::group_key(group, &table.seal)
     };
     let n_before = match &after {
         None => 0,
@@ -161,7 +169,14 @@ pub(crate) fn aggregate(
     };
     answer.rows = answer.rows.drain(n_before..).take(limit).collect();
     let of_many = take_counts(&mut wanted, n_asked, &mut answer.rows, &counted);
-    let mut warnings = load_warnings(table, deadline);
+    let groups_used = wanted.group_by.iter().map(|group| group.column.clone());
+    let measured = wanted.measures.iter().filter_map(|measure| measure.column.clone());
+    let filters = wanted.filters.iter();
+    let alternatives = wanted.any.iter().flat_map(|group| group.alternatives.iter().flatten());
+    let filtered = filters.chain(alternatives).map(|filter| filter.column.clone());
+    let used: Vec<String> = groups_used.chain(measured).chain(filtered).collect();
+    let mut warnings = load_warnings(table, Some(&used), deadline);
+    warnings.extend(stranger_warnings(table, &used, deadline));
     if answer.total_groups > (n_before + answer.rows.len()) as u64 {
         let message = format!(
             "{} of {} groups are shown; raise `limit` (at most {MAX_GROUPS}), filter with \
@@ -171,14 +186,22 @@ pub(crate) fn aggregate(
         );
         warnings.push(Warning::new("groups_cut", message));
     }
+    let bucketed = groups.filter(|group| group.bucket.is_some());
+    warnings.extend(zone.not_applied(&request.filters, bucketed.map(|group| group.field.as_str())));
     if let Some(staleness) = table.engine.staleness() {
         warnings.push(Warning::new("stale_data", staleness));
     }
-    let rows: Vec<Vec<Cell>> = answer
+    let mut rows: Vec<Vec<Cell>> = answer
         .rows
         .iter()
-        .map(|row| row.iter().map(|cell| as_in_rows(&rounded(cell))).collect())
+        .map(|row| {
+            let cells = row.iter().enumerate();
+            let op = |at: usize| Some(wanted.measures.get(at.checked_sub(n_groupings)?)?.op);
+            cells.map(|(at, cell)| as_in_rows(&rounded(cell, op(at)))).collect()
+        })
         .collect();
+    let n_marked = put_marks(&mut rows, n_groupings, &marks);
+    warnings.extend(warn_of_long_sums(&wanted, &answer.rows, &table.engine.columns()));
     let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
     let measures = wanted.measures.iter().map(|measure| {
         // The sum, mean or median of one row is its value.
@@ -189,6 +212,7 @@ pub(crate) fn aggregate(
         fields: groups.chain(measures).collect(),
         keys: answer.rows.iter().map(key_of).collect(),
         of_many,
+        n_marked,
         n_before,
         n_groupings,
         columns,
@@ -249,9 +273,39 @@ fn take_counts(
     of_many
 }
 
-fn rounded(cell: &Cell) -> Cell {
+/// Says that a sum of whole numbers is longer than a whole number can be.
+fn warn_of_long_sums(
+    wanted: &Aggregate,
+    rows: &[Vec<Cell>],
+    columns: &[columns::ColumnInfo],
+) -> Option<Warning> {
+    let is_long = |place: usize, measure: &Measure| {
+        let is_whole = columns
+            .iter()
+            .any(|column| measure.column.as_ref() == Some(&column.name) && column.is_whole);
+        measure.op == Op::Sum
+            && is_whole
+            && rows
+                .iter()
+                .any(|row| matches!(row.get(wanted.group_by.len() + place), Some(Cell::Real(_))))
+    };
+    let has_long =
+        wanted.measures.iter().enumerate().any(|(place, measure)| is_long(place, measure));
+    has_long.then(|| {
+        let message = format!("sums beyond {} are rounded to sixteen digits", i64::MAX);
+        Warning::new("sums_rounded", message)
+    })
+}
+
+/// Takes noise off what was computed. The lowest and the highest value of a group, and the group
+/// itself, are values of rows and stay as they are.
+fn rounded(cell: &Cell, op: Option<Op>) -> Cell {
     match cell {
-        Cell::Real(number) => Cell::Real(without_noise(*number)),
+        Cell::Real(number) => Cell::Real(match op {
+            Some(Op::Sum | Op::Avg) => without_noise(*number),
+            Some(Op::Percentile(_)) => without_last_bits(*number),
+            Some(Op::Count | Op::CountDistinct | Op::Min | Op::Max) | None => *number,
+        }),
         other @ (Cell::Null
         | Cell::Text(_)
         | Cell::Integer(_)
@@ -273,18 +327,27 @@ pub(crate) fn without_noise(number: f64) -> f64 {
     (number * scale).round() / scale
 }
 
+/// Takes noise off a value between two others, which may as well be one of them: only what is
+/// within a few of the last bits is noise.
+fn without_last_bits(number: f64) -> f64 {
+    const BITS: f64 = 4.0;
+    let short = without_noise(number);
+    let last_bit = number.abs().next_up() - number.abs();
+    if (short - number).abs() <= BITS * last_bit { short } else { number }
+}
+
 /// Checks a request without asking the source.
 pub(crate) fn check(table: &ServedTable, request: &AggregateRequest) -> Result<()> {
-    plan(table, request).map(drop)
+    let zone = CallZone::for_all(zone_of(request.time_zone.as_deref())?);
+    plan(table, request, &zone).map(drop)
 }
 
 type Planned = (Aggregate, Vec<String>, Vec<String>);
 
 /// Turns names into places, and checks all of them.
-fn plan(table: &ServedTable, request: &AggregateRequest) -> Result<Planned> {
+fn plan(table: &ServedTable, request: &AggregateRequest, zone: &CallZone) -> Result<Planned> {
     let schema = &table.schema;
-    let zone = zone_of(request.time_zone.as_deref())?;
-    let filters = typed(schema, &request.filters, &zone)?;
+    let filters = typed(schema, &request.filters, zone)?;
     let names = schema.column_names();
     let known = |what: &'static str, name: &str| -> Result<&Field> {
         let field = schema.field(name).filter(|field| field.field_type != FieldType::Sort);
@@ -297,11 +360,12 @@ fn plan(table: &ServedTable, request: &AggregateRequest) -> Result<Planned> {
     let mut group_by = Vec::new();
     for group in &request.group_by {
         let field = leaf(known("group_by field", &group.field)?);
-        let (by, short) = grouped(group, field, &zone)?;
-        if let GroupBy::Calendar(_, zone) = &by
-            && !zones.iter().any(|known| known == zone.name())
+        let (by, short) = grouped(group, field, zone)?;
+        if let GroupBy::Calendar(_, zone_of_group) = &by
+            && !zone.is_date(&group.field)
+            && !zones.iter().any(|known| known == zone_of_group.name())
         {
-            zones.push(zone.name().to_owned());
+            zones.push(zone_of_group.name().to_owned());
         }
         let name =
             if columns.contains(&short) { format!("{}_{short}", group.field) } else { short };
@@ -328,7 +392,7 @@ fn plan(table: &ServedTable, request: &AggregateRequest) -> Result<Planned> {
         measures.push(Measure { op: measure.op, column: measure.field.clone() });
     }
     let n_groupings = group_by.len();
-    let having = having(&request.having, &columns[n_groupings..], &zone)?;
+    let having = having(&request.having, &columns[n_groupings..], zone.of_the_call())?;
     let mut sort = Vec::new();
     for wanted in &request.sort {
         let place = columns.iter().position(|name| *name == wanted.id).or_else(|| {
@@ -374,7 +438,7 @@ fn check_count(field: &str, received: usize, limit: usize) -> Result<()> {
 }
 
 /// Reads how a field is grouped, and how its groups are called.
-fn grouped(group: &GroupRequest, field: &Field, zone: &Zone) -> Result<(GroupBy, String)> {
+fn grouped(group: &GroupRequest, field: &Field, zone: &CallZone) -> Result<(GroupBy, String)> {
     let wrong = |problem: String| Error::BadAggregate { problem };
     let is_time = field.field_type == FieldType::Timestamp;
     let is_number = field.field_type == FieldType::Number;
@@ -385,8 +449,8 @@ fn grouped(group: &GroupRequest, field: &Field, zone: &Zone) -> Result<(GroupBy,
         ))),
         (Some(bucket), None) if is_time => {
             let zone = match &group.time_zone {
-                Some(name) => zone_of(Some(name))?,
-                None => zone.clone(),
+                Some(name) if !zone.is_date(&group.field) => zone_of(Some(name))?,
+                Some(_) | None => zone.of_field(&group.field).clone(),
             };
             Ok((GroupBy::Calendar(bucket, zone), bucket.as_str().to_owned()))
         }

@@ -1,15 +1,18 @@
 //! Long cells, shown in pieces: a window of characters over every text of a page, and the offset
 //! at which the rest is read.
 //!
-//! Every cell is shown from the same offset and to the same length, so one `offset` reads on in
-//! all of them: following it to the end gives every character of every cell exactly once.
+//! A cell that is no longer than the first piece is whole at every offset, as a number is: rows stay
+//! readable while one reads on. Longer cells are all shown from the same offset, so that one
+//! `offset` reads on in all of them: following it to the end gives every character of each exactly
+//! once.
 
 use std::ops::Range;
 
 use columns::Value;
 use model::Warning;
 
-/// The longest piece of a cell that one answer shows, in characters; `offset` reads on.
+/// The longest piece of a cell beside many rows, in characters; `offset` reads on. A call for a
+/// few rows shows longer pieces.
 pub const MAX_CELL_CHARS: usize = 2000;
 
 /// The end of a piece that is not the end of its cell.
@@ -22,12 +25,20 @@ pub struct CellWindow {
     pub offset: usize,
     /// Characters in it.
     pub max_chars: usize,
+    /// Cells of at most so many characters are whole at every offset: the length of the first
+    /// piece.
+    pub whole_chars: usize,
 }
 
 impl CellWindow {
     /// Gives the window of the usual length at an offset.
     pub fn at(offset: usize) -> Self {
-        CellWindow { offset, max_chars: MAX_CELL_CHARS }
+        CellWindow { offset, ..CellWindow::first(MAX_CELL_CHARS) }
+    }
+
+    /// Gives the window over the beginning of cells.
+    pub fn first(max_chars: usize) -> Self {
+        CellWindow { offset: 0, max_chars, whole_chars: max_chars }
     }
 
     fn end(self) -> usize {
@@ -78,16 +89,17 @@ impl CutCells {
         };
         let message = format!(
             "{long} at `{GOES_ON}` ({}): to read on, call again with the same arguments \
-             and `offset`: {next}",
+             and `offset`: {next}; fewer rows or columns in one call give longer pieces",
             self.columns.join(", ")
         );
         Some((next, Warning::new("cells_cut", message)))
     }
 }
 
-/// Counts the characters that a cell takes in a window, about.
+/// Counts the characters that a cell takes in a window at most, about. Where the window begins does
+/// not matter: a page holds the same rows at every offset.
 pub(crate) fn n_shown_chars(n_chars: usize, window: CellWindow) -> usize {
-    n_chars.saturating_sub(window.offset).min(window.max_chars)
+    n_chars.min(window.max_chars)
 }
 
 /// Leaves of a cell what is in the window; tells whether it goes on behind it.
@@ -101,26 +113,22 @@ fn show_cell(
 ) -> bool {
     match cell {
         Value::Text(text) => {
+            // Texts in bytes are as long as in characters or longer.
+            let is_whole =
+                text.len() <= window.whole_chars || text.chars().nth(window.whole_chars).is_none();
+            let window = if is_whole { everything() } else { window };
             let (shown, goes_on) = piece_of(text, window.offset..window.end(), show);
             *text = shown;
             goes_on
         }
         Value::List(items) => {
+            let is_whole = items.iter().map(n_item_chars).sum::<usize>() <= window.whole_chars;
+            let window = if is_whole { everything() } else { window };
             let mut begin = 0_usize;
             let mut shown = Vec::new();
             let mut goes_on = false;
             for mut item in std::mem::take(items) {
-                let n_chars = match &item {
-                    Value::Text(text) => text.chars().count(),
-                    other @ (Value::Null
-                    | Value::Integer(_)
-                    | Value::Real(_)
-                    | Value::Boolean(_)
-                    | Value::Timestamp(_)
-                    | Value::List(_)) => other.to_row_json().to_string().chars().count(),
-                };
-                // An empty text counts as one character, so that it is in one window too.
-                let end = begin + n_chars.max(1);
+                let end = begin + n_item_chars(&item);
                 if let Value::Text(text) = &mut item
                     && begin < window.end()
                     && end > window.offset
@@ -146,6 +154,26 @@ fn show_cell(
         | Value::Boolean(_)
         | Value::Timestamp(_) => false,
     }
+}
+
+/// The window that holds every cell whole.
+fn everything() -> CellWindow {
+    CellWindow::first(usize::MAX)
+}
+
+/// Counts the characters that an element of a list takes. An empty text counts as one, so that it
+/// is in one window too.
+fn n_item_chars(item: &Value) -> usize {
+    let n_chars = match item {
+        Value::Text(text) => text.chars().count(),
+        other @ (Value::Null
+        | Value::Integer(_)
+        | Value::Real(_)
+        | Value::Boolean(_)
+        | Value::Timestamp(_)
+        | Value::List(_)) => other.to_row_json().to_string().chars().count(),
+    };
+    n_chars.max(1)
 }
 
 /// Gives the characters of a range, and whether there are more behind it.
@@ -180,7 +208,7 @@ mod tests {
         let columns = ["a".to_owned()];
         let (mut all, mut offset) = (Vec::new(), 0);
         loop {
-            let window = CellWindow { offset, max_chars };
+            let window = CellWindow { offset, ..CellWindow::first(max_chars) };
             let mut rows = vec![vec![cell.clone()]];
             let cut = CutCells::cut(&columns, &mut rows, window, &mut plain);
             all.push(rows.remove(0).remove(0));
@@ -245,7 +273,7 @@ mod tests {
     fn the_notice_names_the_call_that_reads_on() {
         let columns = ["a".to_owned(), "b".to_owned()];
         let mut rows = vec![vec!["abc".into(), 1.into()], vec!["ab".into(), Value::from("abcd")]];
-        let window = CellWindow { offset: 1, max_chars: 1 };
+        let window = CellWindow { offset: 1, ..CellWindow::first(1) };
         let (next, notice) =
             CutCells::cut(&columns, &mut rows, window, &mut plain).rest(window).unwrap();
         assert_eq!(rows, [["b…".into(), 1.into()], ["b".into(), Value::from("b…")]]);
@@ -253,7 +281,27 @@ mod tests {
         assert_eq!(
             notice.message,
             "2 cells are cut at `…` (a, b): to read on, call again with the same arguments \
-             and `offset`: 2"
+             and `offset`: 2; fewer rows or columns in one call give longer pieces"
         );
+    }
+
+    /// Ids, moments and states became empty texts at an offset behind their end.
+    #[test]
+    fn cells_that_were_not_cut_are_whole_at_every_offset() {
+        let columns = ["id".to_owned(), "tags".to_owned(), "note".to_owned()];
+        let tags = Value::List(vec!["a".into(), "b".into()]);
+        let row = vec!["r1".into(), tags.clone(), Value::from("0123456789")];
+        for (offset, note) in [(0, "0123…"), (4, "4567…"), (8, "89"), (12, "")] {
+            let mut rows = vec![row.clone()];
+            let window = CellWindow { offset, ..CellWindow::first(4) };
+            CutCells::cut(&columns, &mut rows, window, &mut plain);
+            assert_eq!(rows, [vec!["r1".into(), tags.clone(), note.into()]], "{offset}");
+        }
+        // A later piece may be shorter than the first, which decided what is whole.
+        let window = CellWindow { offset: 4, max_chars: 1, whole_chars: 4 };
+        let mut rows = vec![row];
+        CutCells::cut(&columns, &mut rows, window, &mut plain);
+        assert_eq!(rows, [vec!["r1".into(), tags, "4…".into()]]);
+        assert_eq!(n_shown_chars(9, CellWindow::at(7_000)), n_shown_chars(9, CellWindow::at(0)));
     }
 }

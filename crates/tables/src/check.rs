@@ -4,6 +4,7 @@ use columns::{TimeSeries, Zone};
 use model::Caller;
 
 use crate::aggregate::{self, AggregateRequest};
+use crate::call_zone::CallZone;
 use crate::config::FieldType;
 use crate::filters::{TypedFilters, typed};
 use crate::request::{DEFAULT_PAGE, MAX_PAGE_SIZE, QueryRequest, SeriesRequest, SortRequest};
@@ -16,7 +17,8 @@ impl Service {
     pub fn check_query(&self, request: &QueryRequest) -> Result<()> {
         let schema = &self.table(&Caller::local_admin(), request.table.as_deref())?.schema;
         check_page(request)?;
-        let typed = typed(schema, &request.filters, &zone_of(request.time_zone.as_deref())?)?;
+        let zone = CallZone::for_all(zone_of(request.time_zone.as_deref())?);
+        let typed = typed(schema, &request.filters, &zone)?;
         checked_sort(schema, request, &typed)?;
         checked_names(schema, "column", request.columns.as_deref())?;
         checked_names(schema, "facet", request.facets.as_deref())?;

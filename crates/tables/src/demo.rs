@@ -7,8 +7,6 @@ use std::path::Path;
 use crate::Result;
 use crate::config::{Field, Fields, TableConfig};
 
-/// The rows of the demo's log.
-pub const DEMO_ROWS: usize = 50_000;
 /// The seed of the demo's log.
 pub const DEMO_SEED: u64 = 20_240_501;
 

@@ -1,9 +1,12 @@
 //! What is in a table: how many rows, and the figures of each column.
 
+use std::time::{Duration, Instant};
+
 use columns::{Answer, Query, Value};
 use model::{Deadline, Warning};
 
 use crate::config::{Field, FieldType};
+use crate::private::private_kind;
 use crate::response::{FacetRow, shown};
 use crate::schema::{is_redacted, leaf};
 use crate::served_table::ServedTable;
@@ -49,10 +52,11 @@ pub struct ColumnFigures {
 pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Description> {
     let schema = &table.schema;
     let answer = figures(table, deadline)?;
-    let mut warnings = load_warnings(table, deadline);
+    let mut warnings = load_warnings(table, None, deadline);
     let mut columns = Vec::new();
     for ((name, field), facet) in schema.columns().zip(&answer.facets) {
-        columns.push(column_figures(name, field, facet));
+        let mark = table.identifier_mark(name, deadline)?;
+        columns.push(column_figures(name, field, facet, mark.is_some()));
         warnings.extend(strangers(name, leaf(field), facet));
     }
     if let Some(staleness) = table.engine.staleness() {
@@ -61,21 +65,35 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Descr
     Ok(Description { total: answer.total, columns, warnings })
 }
 
-fn column_figures(name: &str, field: &Field, facet: &columns::Facet) -> ColumnFigures {
+/// Gives the figures of a field; nothing of the values of identifiers leaves, and no end of a range
+/// that is one by itself.
+fn column_figures(
+    name: &str,
+    field: &Field,
+    facet: &columns::Facet,
+    is_identifier: bool,
+) -> ColumnFigures {
     let without = facet.rows.iter().filter(|row| row.value == Value::Null);
-    let is_secret = is_redacted(field) && text::is_secret_name(name);
+    let is_secret = is_identifier || is_redacted(field) && text::is_secret_name(name);
+    let ends = || facet.min.iter().chain(&facet.max);
+    let is_range_private =
+        is_secret || is_redacted(field) && ends().any(|end| private_kind(end).is_some());
     let is_listed = !is_secret
         && (facet.n_values <= MAX_TOP_VALUES as u64
             || !matches!(leaf(field).field_type, FieldType::Number | FieldType::Timestamp));
     let top = facet.rows.iter().take(MAX_TOP_VALUES);
-    let top = top.map(|row| FacetRow { value: shown(&row.value), total: row.total });
+    let marked = |value: &Value| {
+        let kind = private_kind(value).filter(|_| is_redacted(field));
+        kind.map_or_else(|| shown(value), |kind| Value::Text(kind.mark().to_owned()))
+    };
+    let top = top.map(|row| FacetRow { value: marked(&row.value), total: row.total });
     ColumnFigures {
         name: name.to_owned(),
         n_values: facet.n_values,
         n_null: without.map(|row| row.total).sum(),
-        range: facet.min.clone().zip(facet.max.clone()),
+        range: facet.min.clone().zip(facet.max.clone()).filter(|_| !is_range_private),
         top: is_listed.then(|| top.collect()),
-        in_brief: if is_secret { None } else { brief_figures(facet) },
+        in_brief: if is_range_private { None } else { brief_figures(facet) },
     }
 }
 
@@ -131,8 +149,15 @@ fn brief_figures(facet: &columns::Facet) -> Option<String> {
     Some(format!("{}{more}", texts.join(", ")))
 }
 
-/// Says what of the source does not fit, or that it could not be looked at.
-pub(crate) fn load_warnings(table: &ServedTable, deadline: &Deadline) -> Vec<Warning> {
+/// Says what of the source does not fit, or that it could not be looked at. Of the fields that an
+/// answer uses, where they are given: what is wrong elsewhere is no matter of this answer, and
+/// `describe_schema` says all of it.
+pub(crate) fn load_warnings(
+    table: &ServedTable,
+    used: Option<&[String]>,
+    deadline: &Deadline,
+) -> Vec<Warning> {
+    let is_used = |name: &str| used.is_none_or(|used| used.iter().any(|known| known == name));
     let report = match table.engine.load_report(deadline) {
         Ok(report) => report,
         Err(error) => {
@@ -152,12 +177,22 @@ pub(crate) fn load_warnings(table: &ServedTable, deadline: &Deadline) -> Vec<War
         );
         warnings.push(Warning::new("repeated_keys", message));
     }
-    if report.n_misfits > 0 {
+    let of_columns: u64 = report.misfits_by_column.values().sum();
+    let of_rows = report.n_misfits.saturating_sub(of_columns);
+    let of_used: u64 = report
+        .misfits_by_column
+        .iter()
+        .filter(|(name, _)| is_used(name))
+        .map(|(_, n_misfits)| *n_misfits)
+        .sum();
+    if of_used + of_rows > 0 {
         let named: Vec<String> = report
             .misfits
             .iter()
             // A key that is hidden is read by the engine and has no name for anybody else.
-            .filter(|misfit| misfit.column.as_deref().is_none_or(is_shown))
+            .filter(|misfit| {
+                misfit.column.as_deref().is_none_or(|name| is_shown(name) && is_used(name))
+            })
             .map(|misfit| {
                 let place = match (&misfit.key, misfit.line) {
                     (Some(key), _) => Some(format!("row {key}")),
@@ -168,13 +203,16 @@ pub(crate) fn load_warnings(table: &ServedTable, deadline: &Deadline) -> Vec<War
                 format!("{}: {}", places.join(", "), misfit.problem)
             })
             .collect();
-        let message = format!(
-            "{} of {} rows do not fit the schema; their {} unfit cells are null. First: {}",
-            report.n_misfit_rows,
-            report.n_rows,
-            report.n_misfits,
-            named.join("; ")
-        );
+        let first =
+            if named.is_empty() { String::new() } else { format!(" First: {}", named.join("; ")) };
+        let message = if of_used < of_columns {
+            format!("{of_used} cells of these fields do not fit the schema and are null.{first}")
+        } else {
+            format!(
+                "{} of {} rows do not fit the schema; their {} unfit cells are null.{first}",
+                report.n_misfit_rows, report.n_rows, report.n_misfits,
+            )
+        };
         warnings.push(Warning::new("rows_do_not_fit", message));
     }
     if report.n_not_utf8 > 0 {
@@ -184,14 +222,30 @@ pub(crate) fn load_warnings(table: &ServedTable, deadline: &Deadline) -> Vec<War
         );
         warnings.push(Warning::new("not_utf8", message));
     }
-    if let Some(encoding) = &report.encoding {
+    for missing in report.missing_in_files.iter().filter(|missing| is_used(&missing.column)) {
+        let files = if missing.n_files == 1 { "file has" } else { "files have" };
+        let message = format!(
+            "{} {files} no column `{}`: it is null in their rows",
+            missing.n_files, missing.column
+        );
+        warnings.push(Warning::new("column_missing_in_files", message));
+    }
+    if let Some(encoding) = report.encoding.as_ref().filter(|_| used.is_none()) {
         let message = format!("the source is not UTF-8; it was read as {encoding}");
         warnings.push(Warning::new("encoding", message));
     }
-    if report.n_rounded > 0 {
+    let rounded = report.rounded_by_column.iter();
+    let rounded: Vec<(&String, u64)> = rounded
+        .filter(|(name, _)| is_used(name) && is_shown(name))
+        .map(|(name, n_rounded)| (name, *n_rounded))
+        .collect();
+    let n_rounded: u64 = rounded.iter().map(|(_, n_rounded)| n_rounded).sum();
+    if n_rounded > 0 {
+        let fields: Vec<String> = rounded.iter().map(|(name, _)| format!("`{name}`")).collect();
         let message = format!(
-            "{} different numbers of the source have more digits than are kept and were rounded",
-            report.n_rounded
+            "{n_rounded} different numbers of {} have more digits than are kept and were rounded; \
+             a field of type `string` keeps them",
+            fields.join(", ")
         );
         warnings.push(Warning::new("numbers_rounded", message));
     }
@@ -208,6 +262,43 @@ pub(crate) fn load_warnings(table: &ServedTable, deadline: &Deadline) -> Vec<War
     }
     warnings
 }
+
+/// Says which values of the used fields their closed lists do not hold. What was found is kept a
+/// while, since it takes a look at every row.
+pub(crate) fn stranger_warnings(
+    table: &ServedTable,
+    used: &[String],
+    deadline: &Deadline,
+) -> Vec<Warning> {
+    let is_closed = |name: &String| {
+        table
+            .schema
+            .field(name)
+            .is_some_and(|field| leaf(field).field_type == FieldType::StringLiteral)
+    };
+    let closed: Vec<String> = table.schema.column_names().into_iter().filter(is_closed).collect();
+    if !closed.iter().any(|name| used.contains(name)) {
+        return Vec::new();
+    }
+    let mut known = table.strangers.lock();
+    let is_fresh = known.as_ref().is_some_and(|(at, _)| at.elapsed() < STRANGERS_KEPT);
+    if !is_fresh {
+        let query =
+            Query { facets: closed, facet_rows: MAX_LITERALS_SEEN, ..Query::first(0, Vec::new()) };
+        // The answer is there; what is outside its lists is not worth its failure.
+        let Ok(answer) = table.engine.query(&query, deadline) else { return Vec::new() };
+        let found = answer.facets.iter().filter_map(|facet| {
+            let field = leaf(table.schema.field(&facet.column)?);
+            Some((facet.column.clone(), strangers(&facet.column, field, facet)?))
+        });
+        *known = Some((Instant::now(), found.collect()));
+    }
+    let found = known.iter().flat_map(|(_, found)| found);
+    found.filter(|(name, _)| used.contains(name)).map(|(_, warning)| warning.clone()).collect()
+}
+
+/// How long it is remembered which values are outside closed lists.
+const STRANGERS_KEPT: Duration = Duration::from_secs(60);
 
 /// Says which values a closed list does not hold.
 fn strangers(name: &str, field: &Field, facet: &columns::Facet) -> Option<Warning> {

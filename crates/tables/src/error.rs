@@ -69,6 +69,12 @@ pub enum Error {
         /// What the engine says.
         cause: columns::Error,
     },
+    /// Arguments that do not fit the schema of the tool.
+    #[error("{problem}")]
+    BadArguments {
+        /// What is wrong, and what is allowed.
+        problem: String,
+    },
     /// A part of an aggregate that cannot be meant.
     #[error("{problem}")]
     BadAggregate {
@@ -140,6 +146,9 @@ pub enum Error {
         #[source]
         cause: columns::Error,
     },
+    /// The catalogue that keeps links for several servers did not do what was asked.
+    #[error("Failed to connect to api-admin service")]
+    Links(#[from] store::Error),
     /// A mounted program's own function failed.
     #[error("the data of table `{table}` is unavailable")]
     GetData {
@@ -161,6 +170,7 @@ impl Error {
             | Error::OutOfBounds { .. }
             | Error::EmptyRange { .. }
             | Error::BadQuery { .. }
+            | Error::BadArguments { .. }
             | Error::BadAggregate { .. }
             | Error::BadCursor
             | Error::MissingParameter { .. }
@@ -168,10 +178,12 @@ impl Error {
             Error::UnknownTable { .. } => "NOT_FOUND",
             Error::TimedOut => "TIMEOUT",
             Error::Source { cause, .. } if cause.is_away() => "UNAVAILABLE",
+            Error::Links(cause) if cause.is_catalogue_away() => "UNAVAILABLE",
             Error::BadSchema { .. }
             | Error::BadView { .. }
             | Error::DuplicateTable { .. }
             | Error::Source { .. }
+            | Error::Links(_)
             | Error::GetData { .. } => "INTERNAL",
         }
     }

@@ -7,7 +7,8 @@ use columns::{ColumnInfo, ParquetWriter, Query, Sort, Value as Cell};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
 
-use crate::check::{checked_names, checked_sort, zone_of};
+use crate::call_zone::CallZone;
+use crate::check::{checked_names, checked_sort};
 use crate::filters::typed;
 use crate::format::to_csv;
 use crate::numbers::digits_of;
@@ -73,7 +74,7 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<u64> {
         let table = self.table(caller, request.table.as_deref())?;
-        let query = Query { limit: 0, ..planned(table, request)? };
+        let query = Query { limit: 0, ..planned(table, request, deadline)? };
         let total = table.ask(&query, deadline)?.total;
         if total > MAX_EXPORT_ROWS {
             return Err(Error::OutOfBounds {
@@ -102,7 +103,7 @@ impl Service {
     ) -> Result<u64> {
         let total = self.check_export(caller, request, deadline)?;
         let table = self.table(caller, request.table.as_deref())?;
-        let mut query = planned(table, request)?;
+        let mut query = planned(table, request, deadline)?;
         let failed = |cause: std::io::Error| Error::Source {
             table: table.schema.name.clone(),
             cause: cause.into(),
@@ -166,9 +167,11 @@ fn change(cell: &mut Cell, format: ExportFormat, redact: &dyn Fn(&str) -> Option
     }
 }
 
-fn planned(table: &ServedTable, request: &QueryRequest) -> Result<Query> {
+fn planned(table: &ServedTable, request: &QueryRequest, deadline: &Deadline) -> Result<Query> {
     let schema = &table.schema;
-    let typed = typed(schema, &request.filters, &zone_of(request.time_zone.as_deref())?)?;
+    let zone =
+        CallZone::of_call(table, request.time_zone.as_deref(), std::iter::empty(), deadline)?;
+    let typed = typed(schema, &request.filters, &zone)?;
     let sort = checked_sort(schema, request, &typed)?
         .into_iter()
         .map(|sort| Sort { column: sort.id, direction: sort.direction })

@@ -4,14 +4,15 @@
 //! A filter is a plain value, as the field's type says, or an object of operators ([`operators`]).
 //! `any` beside the fields holds alternatives.
 
-use columns::{AnyGroup, Case, Filter, Range, Test, Value as Cell, Zone};
+use columns::{AnyGroup, Case, Direction, Filter, Range, Test, Value as Cell, Zone};
 use serde_json::{Map, Value};
 
+use crate::call_zone::CallZone;
 use crate::config::{Field, FieldType, Operator};
 use crate::moments::{End, moment};
 use crate::operators;
-use crate::request::{SortRequest, sort};
-use crate::schema::leaf;
+use crate::request::SortRequest;
+use crate::schema::{is_redacted, leaf};
 use crate::{Error, Result, Schema};
 
 /// The most values of one filter.
@@ -39,7 +40,7 @@ pub(crate) struct TypedFilters {
 pub(crate) fn typed(
     schema: &Schema,
     filters: &Map<String, Value>,
-    zone: &Zone,
+    zone: &CallZone,
 ) -> Result<TypedFilters> {
     let mut typed = TypedFilters::default();
     for (name, value) in filters {
@@ -57,13 +58,62 @@ pub(crate) fn typed(
             typed.sort = sort(value)?;
             continue;
         }
-        let tests = Tested { name, field, zone };
-        typed.filters.extend(tests.of(value)?.into_iter().map(|test| Filter::new(name, test)));
+        let tests = Tested { name, field, zone: zone.of_field(name) };
+        let is_redacted = is_redacted(field);
+        typed.filters.extend(tests.of(value)?.into_iter().map(|test| {
+            let filter = Filter::new(name, test);
+            // What rows do not show, no condition tells either.
+            if is_redacted { filter.of_shown() } else { filter }
+        }));
     }
     Ok(typed)
 }
 
-fn alternatives(schema: &Schema, value: &Value, zone: &Zone) -> Result<Option<AnyGroup>> {
+/// Reads one `{id, desc}`, or a list of them, where a filter is an order.
+fn sort(value: &Value) -> Result<Vec<SortRequest>> {
+    match value {
+        Value::Array(list) => list.iter().map(sort_request).collect(),
+        one @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => Ok(vec![sort_request(one)?]),
+    }
+}
+
+/// Reads `{id, desc}`; a field's name alone sorts upwards.
+fn sort_request(value: &Value) -> Result<SortRequest> {
+    if let Value::String(id) = value {
+        return Ok(SortRequest { id: id.clone(), direction: Direction::Ascending });
+    }
+    let wrong_type = Error::wrong_type;
+    let object = value.as_object().ok_or_else(|| wrong_type("sort", "`{id, desc}`", value))?;
+    let mut id = None;
+    let mut direction = Direction::Ascending;
+    for (name, value) in object {
+        match name.as_str() {
+            "id" => {
+                let name = value.as_str();
+                id = Some(name.ok_or_else(|| wrong_type("sort.id", "a string", value))?);
+            }
+            "desc" if value.is_null() => {}
+            "desc" => {
+                let is_descending = value
+                    .as_bool()
+                    .ok_or_else(|| wrong_type("sort.desc", "true or false", value))?;
+                direction =
+                    if is_descending { Direction::Descending } else { Direction::Ascending };
+            }
+            unknown => {
+                return Err(Error::unknown_name("key of sort", unknown, &["id", "desc"]));
+            }
+        }
+    }
+    let id = id.ok_or_else(|| wrong_type("sort", "`{id, desc}` with an `id`", value))?;
+    Ok(SortRequest { id: id.to_owned(), direction })
+}
+
+fn alternatives(schema: &Schema, value: &Value, zone: &CallZone) -> Result<Option<AnyGroup>> {
     if value.is_null() {
         return Ok(None);
     }

@@ -19,7 +19,7 @@ pub const MAX_FOUND_VALUES: usize = 25;
 
 /// A value that holds a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundValue {
+pub struct ValueMatch {
     /// The field.
     pub field: String,
     /// The value.
@@ -30,9 +30,9 @@ pub struct FoundValue {
 
 /// What a table says to some words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FoundText {
+pub struct TextMatch {
     /// Values that hold at least one of them.
-    pub values: Vec<FoundValue>,
+    pub values: Vec<ValueMatch>,
     /// For each word the number of rows that hold it, in the column that holds it most often.
     pub n_rows_with: Vec<u64>,
     /// All rows.
@@ -61,9 +61,9 @@ impl Service {
         table: &str,
         words: &[String],
         deadline: &Deadline,
-    ) -> Result<FoundText> {
+    ) -> Result<TextMatch> {
         let table = self.table(caller, Some(table))?;
-        let mut found = FoundText { n_rows_with: vec![0; words.len()], ..FoundText::default() };
+        let mut found = TextMatch { n_rows_with: vec![0; words.len()], ..TextMatch::default() };
         found.n_rows = table.ask(&Query::first(0, Vec::new()), deadline)?.total;
         let texts = table
             .schema
@@ -97,9 +97,9 @@ impl Service {
         words: &[&str],
         limit: usize,
         deadline: &Deadline,
-    ) -> Result<Vec<FoundValue>> {
+    ) -> Result<Vec<ValueMatch>> {
         let table = self.table(caller, Some(table))?;
-        let mut found = FoundText::default();
+        let mut found = TextMatch::default();
         found.take(field, table.containing(field, words, limit, deadline)?);
         Ok(found.values)
     }
@@ -111,7 +111,7 @@ impl Service {
         &self,
         caller: &Caller,
         table: &str,
-        found: &FoundValue,
+        found: &ValueMatch,
         places: Range<usize>,
         deadline: &Deadline,
     ) -> Result<Rows> {
@@ -158,8 +158,11 @@ impl ServedTable {
         limit: usize,
         deadline: &Deadline,
     ) -> Result<Answer> {
+        let is_redacted = self.schema.is_redacted(field);
         let contains = |word: &&str| {
-            Filter::new(field, Test::Contains { text: (*word).to_owned(), case: Case::Ignored })
+            let test = Test::Contains { text: (*word).to_owned(), case: Case::Ignored };
+            let filter = Filter::new(field, test);
+            if is_redacted { filter.of_shown() } else { filter }
         };
         let query = Query {
             filters: words.iter().map(contains).collect(),
@@ -177,7 +180,7 @@ impl ServedTable {
     }
 }
 
-impl FoundText {
+impl TextMatch {
     fn take(&mut self, field: &str, answer: Answer) {
         for row in answer.facets.into_iter().flat_map(|facet| facet.rows) {
             let Some(value) = row.value.as_str().filter(|value| !value.is_empty()) else {
@@ -187,7 +190,7 @@ impl FoundText {
                 self.values.iter().any(|known| known.field == field && known.value == value);
             if !is_known {
                 let (field, value) = (field.to_owned(), value.to_owned());
-                self.values.push(FoundValue { field, value, n_rows: row.total });
+                self.values.push(ValueMatch { field, value, n_rows: row.total });
             }
         }
     }
@@ -234,7 +237,7 @@ mod tests {
         let (caller, soon) = (Caller::local_admin(), Deadline::after(Duration::from_secs(60)));
         let words = ["blue".to_owned(), "jet".to_owned(), "osl".to_owned(), "sea".to_owned()];
         let found = service.find_text(&caller, "flights", &words, &soon).unwrap();
-        let value = |field: &str, value: &str, n_rows| FoundValue {
+        let value = |field: &str, value: &str, n_rows| ValueMatch {
             field: field.to_owned(),
             value: value.to_owned(),
             n_rows,

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use columns::{AnyGroup, Filter, Sort, Value as Cell};
 use serde_json::{Map, Value};
 
+use crate::call_zone::CallZone;
 use crate::check::{checked_names, checked_sort, zone_of};
 use crate::filters::typed;
 use crate::request::QueryRequest;
@@ -147,7 +148,7 @@ impl TableHandler {
             return Err(unsupported("format", "stats"));
         }
         let zone = zone_of(request.time_zone.as_deref())?;
-        let typed = typed(&self.schema, &request.filters, &zone)?;
+        let typed = typed(&self.schema, &request.filters, &CallZone::for_all(zone))?;
         let sort = checked_sort(&self.schema, request, &typed)?
             .into_iter()
             .map(|sort| Sort { column: sort.id, direction: sort.direction })

@@ -16,7 +16,9 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
     let allowed = tested.field.operators();
     // An operator was named, so empty text is a value of a text field: `not: ""` is filled in.
     let named = |value: &Value| -> Result<Vec<Value>> {
-        let is_empty_text = field.field_type == FieldType::String && value.as_str() == Some("");
+        let may_be_empty = field.field_type == FieldType::String
+            || field.values.iter().any(|known| known.is_empty());
+        let is_empty_text = may_be_empty && value.as_str() == Some("");
         if is_empty_text { Ok(vec![value.clone()]) } else { tested.listed(value) }
     };
     let mut tests = Vec::new();
@@ -25,7 +27,20 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
         if !is_known {
             return Err(Error::unknown_name("operator", name, &allowed));
         }
+        let is_null = || Test::AnyOf(vec![Cell::Null]);
         if value.is_null() {
+            match name.as_str() {
+                // Null is a value: who names it means rows without one.
+                "eq" | "in" => tests.push(is_null()),
+                "not" => tests.push(Test::Not(Box::new(is_null()))),
+                // An end that is null is open.
+                "min" | "max" => {}
+                operator => {
+                    let expected = "a value; rows without one are `{\"is_null\": true}`";
+                    let field = format!("{}.{operator}", tested.name);
+                    return Err(Error::wrong_type(&field, expected, value));
+                }
+            }
             continue;
         }
         match name.as_str() {
@@ -36,8 +51,13 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
                     tests.push(equal(tested, field, &values)?);
                 }
             }
+            "not" if value.is_object() => tests.push(negated(tested, value)?),
             "not" => {
-                let values = named(value)?;
+                let (nulls, values): (Vec<Value>, Vec<Value>) =
+                    named(value)?.into_iter().partition(Value::is_null);
+                if !nulls.is_empty() {
+                    tests.push(Test::Not(Box::new(is_null())));
+                }
                 if !values.is_empty() {
                     tests.push(Test::Not(Box::new(equal(tested, field, &values)?)));
                 }
@@ -59,7 +79,7 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
                 }
             }
             "is_null" => {
-                let is_null = Test::AnyOf(vec![Cell::Null]);
+                let is_null = is_null();
                 let wants_null = match value {
                     Value::String(text) => text.to_ascii_lowercase().parse().ok(),
                     other @ (Value::Null
@@ -91,9 +111,26 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
     Ok(tests)
 }
 
+/// The opposite of one operator.
+fn negated(tested: &Tested<'_>, value: &Value) -> Result<Test> {
+    let wanted = value.as_object().filter(|wanted| wanted.len() == 1);
+    let inner = wanted.map(|wanted| tests(tested, wanted)).transpose()?.unwrap_or_default();
+    let [test] = inner.as_slice() else {
+        let expected = "a value, a list of values, or one operator such as `{\"contains\": \"x\"}`";
+        return Err(Error::wrong_type(&format!("{}.not", tested.name), expected, value));
+    };
+    Ok(Test::Not(Box::new(test.clone())))
+}
+
 /// Equal to one of these; a date without a time is its whole day.
 fn equal(tested: &Tested<'_>, field: &Field, values: &[Value]) -> Result<Test> {
     if field.field_type == FieldType::Timestamp {
+        if values.iter().any(Value::is_null) {
+            let expected = "dates without null; rows without a date are another alternative: \
+                            `\"any\": [{…}, {\"FIELD\": {\"is_null\": true}}]`";
+            let received = Value::from(values.to_vec());
+            return Err(Error::wrong_type(tested.name, expected, &received));
+        }
         let ranges = values
             .iter()
             .map(|value| {

@@ -3,8 +3,6 @@
 use columns::{Bucket, Direction};
 use serde_json::{Map, Value};
 
-use crate::{Error, Result};
-
 /// The page that is given when none is asked for.
 pub const DEFAULT_PAGE: u64 = 1;
 /// The rows of a page when the call does not say.
@@ -122,53 +120,5 @@ impl Default for QueryRequest {
             offset: 0,
             max_rows: None,
         }
-    }
-}
-
-/// Reads one `{id, desc}`, or a list of them, where a filter is an order.
-pub(crate) fn sort(value: &Value) -> Result<Vec<SortRequest>> {
-    match value {
-        Value::Array(list) => list.iter().map(SortRequest::try_from).collect(),
-        one @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Object(_)) => Ok(vec![SortRequest::try_from(one)?]),
-    }
-}
-
-/// Reads `{id, desc}`; a field's name alone sorts upwards.
-impl TryFrom<&Value> for SortRequest {
-    type Error = Error;
-
-    fn try_from(value: &Value) -> Result<Self> {
-        if let Value::String(id) = value {
-            return Ok(SortRequest { id: id.clone(), direction: Direction::Ascending });
-        }
-        let wrong_type = Error::wrong_type;
-        let object = value.as_object().ok_or_else(|| wrong_type("sort", "`{id, desc}`", value))?;
-        let mut id = None;
-        let mut direction = Direction::Ascending;
-        for (name, value) in object {
-            match name.as_str() {
-                "id" => {
-                    let name = value.as_str();
-                    id = Some(name.ok_or_else(|| wrong_type("sort.id", "a string", value))?);
-                }
-                "desc" if value.is_null() => {}
-                "desc" => {
-                    let is_descending = value
-                        .as_bool()
-                        .ok_or_else(|| wrong_type("sort.desc", "true or false", value))?;
-                    direction =
-                        if is_descending { Direction::Descending } else { Direction::Ascending };
-                }
-                unknown => {
-                    return Err(Error::unknown_name("key of sort", unknown, &["id", "desc"]));
-                }
-            }
-        }
-        let id = id.ok_or_else(|| wrong_type("sort", "`{id, desc}` with an `id`", value))?;
-        Ok(SortRequest { id: id.to_owned(), direction })
     }
 }

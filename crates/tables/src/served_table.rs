@@ -1,26 +1,34 @@
 //! One table that is served, and how a page of it is answered.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use columns::{Answer, Query, Sort, Table, Value as Cell, Zone};
+use columns::{Answer, Kind, Query, Sort, Table, Value as Cell, Zone};
 use model::{Access, Deadline, Warning};
+use parking_lot::Mutex;
 
 use crate::aggregate::without_noise;
+use crate::call_zone::CallZone;
 use crate::cells::{CellWindow, n_shown_chars};
-use crate::check::{check_page, checked_names, checked_series, checked_sort, zone_of};
+use crate::check::{check_page, checked_names, checked_series, checked_sort};
 use crate::config::{FieldType, Operator};
+use crate::cursor::SortKeys;
 use crate::filters::typed;
+use crate::private::{Marks, is_private};
 use crate::request::{Format, QueryRequest};
 use crate::response::{
     DidYouMean, FacetMeta, MAX_FACET_CHARS, MAX_FACET_ROWS, QueryResponse, Series, is_long,
     rows_shown, shown_as_in_rows,
 };
-use crate::schema::leaf;
+use crate::schema::{kind, leaf};
+use crate::seal::Seal;
 use crate::zoned_series::zoned;
 use crate::{Error, Result, Schema, cursor, describe};
 
 /// How many values are suggested for one that no row has.
 pub const MAX_SUGGESTIONS: usize = 5;
+/// How many near values of a redacted field are looked at for some that may be shown.
+const MAX_COMPARED: usize = 200;
 
 /// The most characters of a page; rows that would go beyond it are on the next one. An answer
 /// as a whole may be larger, for facets and a series are beside the page.
@@ -34,7 +42,16 @@ pub(crate) struct ServedTable {
     pub(crate) schema: Schema,
     pub(crate) access: Access,
     pub(crate) engine: Arc<dyn Table>,
+    /// What was last found outside the closed lists, by field.
+    pub(crate) strangers: Arc<Mutex<Option<Strangers>>>,
+    /// Which fields of numbers hold identifiers.
+    pub(crate) identifiers: Marks,
+    /// What keeps tokens from being read.
+    pub(crate) seal: Seal,
 }
+
+/// What is outside closed lists, by field, and when that was looked at.
+pub(crate) type Strangers = (Instant, Vec<(String, Warning)>);
 
 impl ServedTable {
     /// Answers `query_table`.
@@ -45,7 +62,8 @@ impl ServedTable {
     ) -> Result<QueryResponse> {
         let schema = &self.schema;
         check_page(request)?;
-        let zone = zone_of(request.time_zone.as_deref())?;
+        let zone =
+            CallZone::of_call(self, request.time_zone.as_deref(), std::iter::empty(), deadline)?;
         let typed = typed(schema, &request.filters, &zone)?;
         let sort = checked_sort(schema, request, &typed)?;
         let columns = checked_names(schema, "column", request.columns.as_deref())?
@@ -57,9 +75,19 @@ impl ServedTable {
         };
         let series =
             request.series.as_ref().map(|series| checked_series(schema, series)).transpose()?;
+        if let Some(sum) = series.as_ref().and_then(|series| series.sum.as_deref()) {
+            self.check_computed(sum, "a sum", deadline)?;
+        }
         let fingerprint = cursor::fingerprint(&schema.name, request, &sort);
-        let after =
-            request.cursor.as_ref().map(|token| cursor::decode(&fingerprint, token)).transpose()?;
+        let keys = self.sort_keys(sort.iter().map(|sort| sort.id.as_str()));
+        let decode = |token: &String| cursor::decode(&fingerprint, token, keys, &self.seal);
+        let after = request.cursor.as_ref().map(decode).transpose()?;
+        let mut continuous = Vec::new();
+        for name in facets.iter().filter(|name| is_continuous(schema, name)) {
+            if self.identifier_mark(name, deadline)?.is_none() {
+                continuous.push(name.clone());
+            }
+        }
         let query = Query {
             filters: typed.filters,
             any: typed.any,
@@ -70,7 +98,7 @@ impl ServedTable {
             offset: if after.is_some() { 0 } else { (request.page - 1) * request.page_size },
             limit: request.max_rows.unwrap_or(u64::MAX).min(request.page_size) as usize,
             after,
-            continuous: facets.iter().filter(|name| is_continuous(schema, name)).cloned().collect(),
+            continuous,
             facets,
             facet_rows: MAX_FACET_ROWS,
             columns,
@@ -93,7 +121,9 @@ impl ServedTable {
             answer.rows = page.rows;
             answer.next = page.next;
         }
-        let mut response = self.respond(request, &query, &answer, &fingerprint, deadline)?;
+        let mut response = self.respond(request, &query, &answer, &fingerprint, &zone, deadline)?;
+        let series = request.series.as_ref().map(|series| series.field.as_str());
+        response.warnings.extend(zone.not_applied(&request.filters, series.into_iter()));
         if n_fitting < n_found {
             let message = format!(
                 "the page was cut to {} of its {n_found} rows, since more would not fit one \
@@ -111,13 +141,18 @@ impl ServedTable {
         query: &Query,
         answer: &Answer,
         fingerprint: &str,
+        zone: &CallZone,
         deadline: &Deadline,
     ) -> Result<QueryResponse> {
         let rows = rows_shown(&answer.rows);
         let mut response = QueryResponse::new(request, query.columns.clone(), rows, answer.total);
-        response.next = answer.next.as_ref().map(|position| cursor::encode(fingerprint, position));
+        let keys = self.sort_keys(query.sort.iter().map(|sort| sort.column.as_str()));
+        let encode = |position| cursor::encode(fingerprint, position, keys, &self.seal);
+        response.next = answer.next.as_ref().map(encode);
         // Cells that did not fit show as null in rows and counts, whatever the format.
-        response.warnings.extend(describe::load_warnings(self, deadline));
+        let used = used_fields(query, &request.filters);
+        response.warnings.extend(describe::load_warnings(self, Some(&used), deadline));
+        response.warnings.extend(describe::stranger_warnings(self, &used, deadline));
         if !query.facets.is_empty() {
             warn_of_cut_facets(&mut response.warnings, &answer.facets);
             let facets =
@@ -125,10 +160,10 @@ impl ServedTable {
             response.facets = Some(facets.collect());
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
-            let zone = zone_of(request.time_zone.as_deref())?;
-            let time_series = query.series.as_ref().filter(|_| zone != Zone::default());
+            let zone = zone.of_field(&wanted.field);
+            let time_series = query.series.as_ref().filter(|_| *zone != Zone::default());
             let mut answer = match time_series {
-                Some(wanted) => zoned(&*self.engine, query, wanted, series, &zone, deadline)
+                Some(wanted) => zoned(&*self.engine, query, wanted, series, zone, deadline)
                     .map_err(|cause| Error::of_source(&self.schema.name, cause))?,
                 None => series.clone(),
             };
@@ -179,10 +214,15 @@ impl ServedTable {
         let mut suggestions = Vec::new();
         for unmatched in &answer.unmatched {
             let field = &query.filters[unmatched.filter_idx].column;
-            let nearest = self
+            let is_redacted = self.schema.is_redacted(field);
+            let n_wanted = if is_redacted { MAX_COMPARED } else { MAX_SUGGESTIONS };
+            let mut nearest = self
                 .engine
-                .nearest_values(field, &unmatched.value, MAX_SUGGESTIONS, deadline)
+                .nearest_values(field, &unmatched.value, n_wanted, deadline)
                 .map_err(|cause| Error::of_source(&self.schema.name, cause))?;
+            // That a value is near would tell its letters, one after the other.
+            nearest.retain(|value| !is_redacted || !is_private(field, value));
+            nearest.truncate(MAX_SUGGESTIONS);
             suggestions.push(DidYouMean {
                 field: field.clone(),
                 received: shown_as_in_rows(&unmatched.value),
@@ -191,6 +231,32 @@ impl ServedTable {
         }
         Ok(suggestions)
     }
+
+    /// Tells whether tokens may show the values of the fields that rows are sorted by.
+    fn sort_keys<'f>(&self, mut fields: impl Iterator<Item = &'f str>) -> SortKeys {
+        let is_hidden = |name: &str| {
+            let kind = self.schema.field(name).map(|field| kind(leaf(field).field_type));
+            let may_be_private = matches!(kind, None | Some(Kind::Text | Kind::Number))
+                || text::is_secret_name(name);
+            may_be_private && self.schema.is_redacted(name)
+        };
+        if fields.any(is_hidden) { SortKeys::Redacted } else { SortKeys::Shown }
+    }
+}
+
+/// Names the fields that an answer rests on: those that it shows, filters, sorts and counts by.
+fn used_fields(query: &Query, filters: &serde_json::Map<String, serde_json::Value>) -> Vec<String> {
+    let mut used: Vec<String> = query.columns.clone();
+    used.extend(query.facets.iter().cloned());
+    used.extend(query.sort.iter().map(|sort| sort.column.clone()));
+    used.extend(filters.keys().cloned());
+    let alternatives = query.any.iter().flat_map(|group| group.alternatives.iter().flatten());
+    used.extend(alternatives.map(|filter| filter.column.clone()));
+    if let Some(series) = &query.series {
+        used.push(series.column.clone());
+        used.extend(series.sum.clone());
+    }
+    used
 }
 
 /// Tells whether single values of a field say little: numbers and moments that are filtered by

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use columns::{LoadReport, ReopeningTable};
 use model::{Access, Caller, Deadline};
+use store::Catalogue;
 
 use crate::aggregate::{self, AggregateRequest, AggregateResponse};
 use crate::config::TableConfig;
@@ -16,6 +17,7 @@ use crate::links::{ExportLink, ExportLinks};
 use crate::relations::related;
 use crate::request::QueryRequest;
 use crate::response::QueryResponse;
+use crate::seal::Seal;
 use crate::served_table::ServedTable;
 use crate::{Error, Result, Schema, schema};
 
@@ -57,6 +59,12 @@ impl Service {
         }
         let link_lifetime = Duration::from_secs(60 * export_link_minutes);
         Ok(Service { tables: Arc::new(tables), links: ExportLinks::default(), link_lifetime })
+    }
+
+    /// Keeps links to exports in the catalogue that several servers share: they open on all of them.
+    #[must_use]
+    pub fn with_links_in(self, catalogue: Arc<dyn Catalogue>) -> Self {
+        Service { links: ExportLinks::shared(catalogue), ..self }
     }
 
     /// Gives the schemas of the tables that a caller may use, in the order of the
@@ -133,11 +141,13 @@ impl Service {
     ) -> Result<(String, Duration)> {
         self.check_export(caller, request, deadline)?;
         let link = ExportLink { caller: caller.clone(), request: request.clone(), format };
-        Ok((self.links.add(link, self.link_lifetime), self.link_lifetime))
+        Ok((self.links.add(link, self.link_lifetime)?, self.link_lifetime))
     }
 
     /// Gives what a link stands for, while it is good.
-    pub fn export_link(&self, token: &str) -> Option<ExportLink> {
+    ///
+    /// Fails when the catalogue that keeps links does not answer.
+    pub fn export_link(&self, token: &str) -> Result<Option<ExportLink>> {
         self.links.get(token)
     }
 
@@ -200,5 +210,12 @@ fn open_table(
             Error::of_source(&config.name, cause)
         }
     })?;
-    Ok(ServedTable { schema, access: config.allow.clone(), engine: Arc::new(engine) })
+    Ok(ServedTable {
+        schema,
+        access: config.allow.clone(),
+        engine: Arc::new(engine),
+        strangers: Arc::default(),
+        identifiers: Arc::default(),
+        seal: Seal::of(&config.source),
+    })
 }

@@ -28,8 +28,3 @@ pub fn stranger() -> Caller {
 pub fn cleared(caller: &Caller, clearance: Clearance) -> Caller {
     Caller { clearance, ..caller.clone() }
 }
-
-/// Gives the same caller with a department.
-pub fn of_department(caller: &Caller, department: &str) -> Caller {
-    Caller { department: Some(department.to_owned()), ..caller.clone() }
-}

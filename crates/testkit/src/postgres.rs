@@ -115,11 +115,6 @@ impl Postgres {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Gives the process of the server; its sessions are processes of their own.
-    pub fn process_id(&self) -> u32 {
-        self.server.id()
-    }
-
     /// Gives the port.
     pub fn port(&self) -> u16 {
         self.port

@@ -36,6 +36,17 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
+/// Tells whether two texts are the same characters, whichever way their accents are stored: `é` is
+/// one character to most systems and `e` with an accent behind it to others.
+///
+/// ```
+/// assert!(text::is_equivalent("caf\u{e9}", "cafe\u{301}"));
+/// assert!(!text::is_equivalent("café", "cafe"));
+/// ```
+pub fn is_equivalent(one: &str, other: &str) -> bool {
+    one == other || !(one.is_ascii() && other.is_ascii()) && one.nfc().eq(other.nfc())
+}
+
 /// Appends the folded form of a text.
 pub(crate) fn fold_into(text: &str, folded: &mut String) {
     // A space composes with nothing, so words can be normalised one by one, and most need not be.

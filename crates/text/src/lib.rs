@@ -57,10 +57,10 @@ pub use analyze::{
 };
 pub use blank::is_blank;
 pub use budget::{Budget, count_tokens};
-pub use fold::{exact, fold};
+pub use fold::{exact, fold, is_equivalent};
 pub use language::{
     Language, LanguageSet, UnknownLanguage, content_weight, detect_language, is_function_word,
-    is_small_word, shown_language,
+    is_small_word, query_language, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
 pub use markdown::{Defuser, defuse_markdown, escape_markdown};
@@ -68,12 +68,12 @@ pub use name::{
     MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
     old_orthography_variants,
 };
-pub use nearest::nearest;
-pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters};
+pub use nearest::{nearest, nearest_with_likeness};
+pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters, year_bounds};
 pub use redact::{
-    PieceContext, PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction, SecretTable,
-    context_before, cut_outside_private, find_private, is_secret_heading, is_secret_name, redact,
-    redact_piece, redact_window, secret_tables, window_outside_private,
+    PASSAGE_EDGE, PieceContext, PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction,
+    SecretTable, context_before, cut_outside_private, find_private, hide_keys, is_secret_heading,
+    is_secret_name, redact, redact_piece, redact_window, secret_tables, window_outside_private,
 };
 pub use sentence::sentences;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};

@@ -17,6 +17,11 @@ const MIN_LIKENESS: f64 = 0.6;
 /// assert_eq!(text::nearest("zzz", &["level", "latency", "host"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    nearest_with_likeness(word, candidates).map(|(_, candidate)| candidate)
+}
+
+/// Gives what [`nearest`] gives, and how like the word it is, up to 1 for an equal one.
+pub fn nearest_with_likeness<'a>(word: &str, candidates: &[&'a str]) -> Option<(f64, &'a str)> {
     let word = key(word);
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
@@ -27,7 +32,7 @@ pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
             best = Some((likeness, candidate));
         }
     }
-    best.map(|(_, candidate)| candidate)
+    best
 }
 
 fn key(word: &str) -> Vec<char> {

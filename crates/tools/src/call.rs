@@ -194,7 +194,7 @@ impl Answer {
     }
 }
 
-/// An agent reads a warning as a sentence; its code is for programs inside the house.
+/// An agent reads a warning as a sentence; its code is for other crates.
 fn to_sentence(warning: &mut Value) {
     if let Some(Value::String(message)) = warning.get_mut("message") {
         *warning = Value::String(std::mem::take(message));

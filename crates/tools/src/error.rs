@@ -36,7 +36,7 @@ macro_rules! codes {
 codes! {
     /// The arguments or the body are wrong; the caller can correct them.
     BadRequest = "BAD_REQUEST", 400;
-    /// Nobody, or nobody we trust, is calling.
+    /// The call has no credentials, or none that are valid here.
     Unauthorized = "UNAUTHORIZED", 401;
     /// The caller is known and may not do this.
     Forbidden = "FORBIDDEN", 403;

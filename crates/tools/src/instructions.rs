@@ -5,24 +5,48 @@ use model::Caller;
 use crate::Registry;
 
 /// Tools that are named together, and the sentence that names them.
-const ROUTES: [(&[&str], &str); 7] = [
-    (
-        &["search", "fetch"],
-        " Begin with `search` over everything and `fetch` what it finds; use the tools of one \
-         source when you know where to look.",
-    ),
-    (&["searchFiles", "openFile"], " Folders: `searchFiles`, then `openFile` at the pointer."),
-    (&["listFiles"], " To browse a folder: `listFiles`."),
-    (
-        &["query_table", "describe_schema"],
-        " Rows, counts and sums: `describe_schema` first, then `query_table`.",
-    ),
-    (&["search_filters"], " The exact value behind a name or code: `search_filters`."),
-    (&["generate_chart_data"], " A chart of what it gave: `generate_chart_data`."),
-    (
-        &["list_knowledge_bases", "search_documents"],
-        " Knowledge bases: `list_knowledge_bases`, then `search_documents`.",
-    ),
+type Route = (&'static [&'static str], &'static str);
+
+/// For each thing to do, the ways to do it, the best first: the first of which all tools are there
+/// is told, so that an endpoint or a key with few tools is told about those.
+const ROUTES: [&[Route]; 7] = [
+    &[
+        (
+            &["search", "fetch"],
+            " Begin with `search` over everything and `fetch` what it finds; use the tools of one \
+             source when you know where to look.",
+        ),
+        (&["search"], " Begin with `search` over everything."),
+    ],
+    &[
+        (&["searchFiles", "openFile"], " Folders: `searchFiles`, then `openFile` at the pointer."),
+        (&["searchFiles"], " Folders: `searchFiles`."),
+        (&["openFile"], " A file by its path: `openFile`."),
+    ],
+    &[(&["listFiles"], " To browse a folder: `listFiles`.")],
+    &[
+        (
+            &["query_table", "describe_schema"],
+            " Rows, counts and sums: `describe_schema` first, then `query_table`.",
+        ),
+        (&["query_table"], " Rows of tables: `query_table`."),
+        (&["aggregate_table"], " Counts and sums of tables: `aggregate_table`."),
+    ],
+    &[(&["search_filters"], " The exact value behind a name or code: `search_filters`.")],
+    &[
+        (
+            &["search_filters", "generate_chart_data"],
+            " A chart of what it gave: `generate_chart_data`.",
+        ),
+        (&["generate_chart_data"], " A chart of figures over time: `generate_chart_data`."),
+    ],
+    &[
+        (
+            &["list_knowledge_bases", "search_documents"],
+            " Knowledge bases: `list_knowledge_bases`, then `search_documents`.",
+        ),
+        (&["search_documents"], " Knowledge bases: `search_documents`."),
+    ],
 ];
 
 /// Adds to an introduction which tool to use when; only tools that this caller has are named.
@@ -30,8 +54,8 @@ pub fn instructions(introduction: &str, registry: &Registry, caller: &Caller) ->
     let mut text = introduction.to_owned();
     let listed = registry.list(caller);
     let is_listed = |name: &&str| listed.iter().any(|listed| listed.spec.name == **name);
-    for (tools, sentence) in ROUTES {
-        if tools.iter().all(&is_listed) {
+    for routes in ROUTES {
+        if let Some((_, sentence)) = routes.iter().find(|(tools, _)| tools.iter().all(is_listed)) {
             text.push_str(sentence);
         }
     }
@@ -67,5 +91,7 @@ mod tests {
         let registry = registry.exposed(Exposure::default().and(&hidden));
         let told = instructions("Intro.", &registry, &caller);
         assert!(!told.contains("openFile") && told.contains("`listFiles`"), "{told}");
+        // What is left is told without what is hidden.
+        assert!(told.contains("Folders: `searchFiles`."), "{told}");
     }
 }

@@ -25,6 +25,7 @@
 mod call;
 mod disk;
 mod error;
+mod object_error;
 mod spec;
 mod unknown;
 

@@ -3,7 +3,8 @@
 //! Whoever makes a list ends it here. Nothing behind them cuts again, so following `next` gives
 //! every element once.
 
-use across::Given;
+use across::{Given, MAX_NAMED, Rest};
+use model::Warning;
 use serde_json::{Value, json};
 use text::Budget;
 
@@ -153,20 +154,53 @@ pub fn given(cursor: Option<&str>) -> Result<Given, crate::ToolError> {
 pub(crate) struct RankedPage<'a> {
     /// What the pages before gave.
     pub(crate) given: Given,
-    /// What a walk knows each item by: itself, and whatever is folded into it.
+    /// What a walk knows each item by: itself first, and whatever is folded into it.
     pub(crate) names: Vec<Vec<&'a str>>,
-    /// Whether there is more behind the page.
-    pub(crate) has_more: bool,
-    /// What one walk gives at most.
-    pub(crate) max_walked: usize,
+    /// What is behind the page.
+    pub(crate) rest: Rest,
 }
 
-/// What a page of a ranked list became.
-pub(crate) struct FilledPage {
-    pub(crate) value: Value,
-    pub(crate) n_kept: usize,
-    /// How many were given in all, where the walk ends before all was.
-    pub(crate) ended_at: Option<usize>,
+/// Takes the page of a walk out of everything that was found: what is best without what was given,
+/// or what is next in the fixed order once the walk is closed.
+pub(crate) fn take_page<T>(
+    found: &mut Vec<T>,
+    name: impl Fn(&T) -> &str,
+    given: &Given,
+    limit: usize,
+) -> Rest {
+    found.retain(|item| !given.holds(name(item)));
+    if given.is_closed() {
+        found.sort_by_key(|item| Given::place_of(name(item)));
+    }
+    let rest = match found.len() > limit {
+        true if given.is_closed() => Rest::InOrder,
+        true => Rest::ByRank,
+        false => Rest::None,
+    };
+    found.truncate(limit);
+    rest
+}
+
+/// Says how many results a page needs to be ranked: one more than is wanted tells whether there is
+/// more, and what comes in a fixed order is taken from all of them.
+pub(crate) fn n_ranked(given: &Given, limit: usize, most: usize) -> usize {
+    match given.is_closed() {
+        true => most,
+        false => given.n_named().saturating_add(limit + 1).min(most),
+    }
+}
+
+/// Names what a page gives beside what was given before it; beyond so many, or so much of the
+/// budget, the walk goes on in a fixed order.
+pub(crate) fn named<'a>(
+    given: Given,
+    names: impl Iterator<Item = &'a str>,
+    budget: &Budget,
+) -> Given {
+    let named = given.with(names);
+    let eighth = Budget { chars: budget.chars / 8, tokens: budget.tokens / 8 };
+    let is_too_long = named.n_named() >= MAX_NAMED || !eighth.fits(&named.encode());
+    if is_too_long { named.closed() } else { named }
 }
 
 /// Fills a list as [`fill`] does, and puts the cursor behind it that names what was given.
@@ -176,23 +210,54 @@ pub(crate) fn fill_ranked(
     items: Vec<Value>,
     page: RankedPage<'_>,
     budget: &Budget,
-) -> FilledPage {
-    let RankedPage { given, names, has_more, max_walked } = page;
+) -> Filled {
+    let RankedPage { given, names, rest } = page;
     let n_items = items.len();
-    let named = |n_kept: usize| given.clone().with(names.iter().take(n_kept).flatten().copied());
-    // The cursor takes room beside the items that it names.
-    let budget = budget.without(&named(n_items).encode());
-    let Filled { mut value, n_kept } = fill(answer, list, items, &budget);
-    let mut ended_at = None;
-    if n_kept < n_items || has_more {
-        let given = named(n_kept);
-        if given.n_named() < max_walked {
-            value["next"] = json!(given.encode());
-        } else {
-            ended_at = Some(given.n_named());
+    let cursor = |n_kept: usize| {
+        let kept = names.iter().take(n_kept);
+        if given.is_closed() {
+            // What is folded into an item was given with it, and may be behind the last one.
+            let last = match n_kept == n_items {
+                true => kept.flatten().max_by_key(|name| Given::place_of(name))?,
+                false => kept.filter_map(|names| names.first()).next_back()?,
+            };
+            return Some(given.clone().behind(last));
         }
+        let named = named(given.clone(), kept.flatten().copied(), budget);
+        let is_end_of_rank = n_kept == n_items && rest == Rest::InOrder;
+        Some(if is_end_of_rank { named.closed() } else { named })
+    };
+    // The cursor takes room beside the items that it names.
+    let longest = cursor(n_items).map(|given| given.encode()).unwrap_or_default();
+    let Filled { mut value, n_kept } = fill(answer, list, items, &budget.without(&longest));
+    if (n_kept < n_items || rest != Rest::None)
+        && let Some(given) = cursor(n_kept)
+    {
+        value["next"] = json!(given.encode());
     }
-    FilledPage { value, n_kept, ended_at }
+    Filled { value, n_kept }
+}
+
+/// Says of a page of a walk that its order is not by rank.
+pub(crate) fn in_fixed_order(given: &Given) -> Option<Warning> {
+    given.is_closed().then(fixed_order)
+}
+
+/// Says that the order of a page is not by rank.
+pub(crate) fn fixed_order() -> Warning {
+    let message = "the best were given: the others come in a fixed order, not best first";
+    Warning::new("fixed_order", message)
+}
+
+/// Says that a walk through everything that was looked at is over and more match.
+pub(crate) fn ended(given: &Given, value: &Value, n_found: usize, most: usize) -> Option<Warning> {
+    let is_end = given.is_closed() && value.get("next").is_none();
+    // Words and vectors give half of them each, so that one of them alone is full at half.
+    (is_end && n_found >= most / 2).then(|| {
+        let message =
+            format!("only the best {n_found} were looked at: narrow the query for others");
+        Warning::new("walk_too_long", message)
+    })
 }
 
 /// Refuses what is no cursor.

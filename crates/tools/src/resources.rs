@@ -51,6 +51,13 @@ pub struct ResourceContent {
 pub enum ResourceBody {
     /// Text from a source: redacted before it leaves.
     SourceText(String),
+    /// The same where it is a part of something longer, with the address of what follows.
+    SourcePart {
+        /// The text.
+        text: String,
+        /// Where it goes on.
+        next: String,
+    },
     /// Text that this server wrote, such as the data of a chart.
     OwnText(String),
     /// Bytes as they are.

@@ -42,7 +42,12 @@ pub fn unknown_tool(name: &str, registry: &Registry, caller: &Caller) -> (String
     let names: Vec<String> = listed.iter().map(|listed| listed.spec.name.clone()).collect();
     let shown: String = name.chars().take(100).collect();
     let family = FAMILIES.iter().find(|(tools, _)| tools.contains(&name));
+    let is_here = |tools: &&[&str]| names.iter().any(|name| tools.contains(&name.as_str()));
     let mut message = match family {
+        // Another endpoint may have it: `/api/mcp` has two tools of tables.
+        Some((tools, _)) if is_here(tools) && registry.exposure().allows(name, caller) => {
+            format!("`{shown}` is not served here; there are `{}`", names.join("`, `"))
+        }
         Some((_, missing)) if registry.exposure().allows(name, caller) => {
             format!("`{shown}` has nothing to work on: {missing}")
         }

@@ -72,7 +72,8 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
         played.extend(dowse_data::play(&binary, data)?);
     }
     if arguments.with_peers {
-        for (name, result) in peers::play(peers::Asked { demo: &facts, data: data.as_ref() }) {
+        for (name, result) in peers::play(peers::PeerRequest { demo: &facts, data: data.as_ref() })
+        {
             match result {
                 Ok(peer) => {
                     lists.push((name, peer.list_tokens));

@@ -134,9 +134,28 @@ impl TableWriter<'_> {
                     let default = cell(&default);
                     self.text
                         .push_str(&format!("| `{key}` | {kind} | {default} | {} |\n", cell(what)));
+                    if inner == "Fields" {
+                        self.field_rows(&key)?;
+                    }
                     self.keys.push(key);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Writes the keys of a table's field, whose name is the reader's to choose.
+    fn field_rows(&mut self, fields: &str) -> anyhow::Result<()> {
+        let sources = self.sources;
+        let of_field = sources.structs.get("Field").context("`Field` is no struct")?;
+        for field in of_field {
+            let key = format!("{fields}.NAME.{}", field.key);
+            let kind = cell(&sources.kind(&field.kind));
+            let default = sources.default_of("Field", field).with_context(|| {
+                format!("what `{key}` is when it is left out is not written down")
+            })?;
+            let (default, what) = (cell(&default), cell(&field.what));
+            self.text.push_str(&format!("| `{key}` | {kind} | {default} | {what} |\n"));
         }
         Ok(())
     }
@@ -163,7 +182,9 @@ impl Sources {
             "PathBuf" => "path".to_owned(),
             "bool" => "`true` or `false`".to_owned(),
             "SocketAddr" => "address".to_owned(),
+            "Network" => "address or network".to_owned(),
             "Fields" => "section of fields".to_owned(),
+            "Box<Field>" => "field".to_owned(),
             "Parameters" => "section of parameters".to_owned(),
             "Map<String, Value>" => "section".to_owned(),
             "u16" | "u32" | "u64" | "usize" | "f64" | "f32" => "number".to_owned(),

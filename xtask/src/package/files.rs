@@ -1,6 +1,7 @@
 //! What can only be checked on paper here: versions and names that must agree, the image file, the
 //! Homebrew formula, and the description for the registry of MCP servers.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -47,6 +48,12 @@ pub(super) fn check_versions(version: &str) -> anyhow::Result<()> {
         let name = &package["identifier"];
         anyhow::ensure!(name == PACKAGE, "server.json names {name}, expected `{PACKAGE}`");
     }
+    // Clients run RUNNER IDENTIFIER ARGUMENTS, so that words in between reach the wrong program.
+    for package in packages {
+        let words = &package["runtimeArguments"];
+        anyhow::ensure!(words.is_null(), "server.json has `runtimeArguments` {words}");
+    }
+    check_platforms(&npm, &bundle)?;
     // By these the registry of MCP servers sees that the packages belong to the server.
     let server_name = server["name"].as_str().unwrap_or_default();
     anyhow::ensure!(
@@ -61,6 +68,39 @@ pub(super) fn check_versions(version: &str) -> anyhow::Result<()> {
     );
     let formula = fs_err::read_to_string(project::root().join(FORMULA))?;
     anyhow::ensure!(formula.contains(&format!("/v{version}.tar.gz\"")), "{FORMULA}: its version");
+    Ok(())
+}
+
+/// Compares the platforms that packages name with those that a release builds.
+fn check_platforms(npm: &Value, bundle: &Value) -> anyhow::Result<()> {
+    let workflow = fs_err::read_to_string(project::root().join(".github/workflows/release.yml"))?;
+    let named = workflow.lines().filter_map(|line| line.split_once(", npm: "));
+    let built: BTreeSet<&str> = named.map(|(_, rest)| rest.trim_end_matches(['}', ' '])).collect();
+    anyhow::ensure!(!built.is_empty(), "the release builds for no platform");
+    let packages: BTreeSet<String> =
+        built.iter().map(|platform| format!("{PACKAGE}-{platform}")).collect();
+    let wanted: BTreeSet<String> = npm["optionalDependencies"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|it| it.0.clone())
+        .collect();
+    anyhow::ensure!(
+        wanted == packages,
+        "packaging/npm/package.json wants {wanted:?}, a release has {packages:?}"
+    );
+    let systems: BTreeSet<&str> =
+        built.iter().map(|it| it.split_once('-').map_or(*it, |(system, _)| system)).collect();
+    let claimed: BTreeSet<&str> = bundle["compatibility"]["platforms"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    anyhow::ensure!(
+        claimed == systems,
+        "packaging/mcpb/manifest.json claims {claimed:?}, a release has {systems:?}"
+    );
     Ok(())
 }
 

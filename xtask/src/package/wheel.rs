@@ -51,6 +51,10 @@ pub(super) fn run(tools: &Tools, binary: &Path, out: &Path, version: &str) -> an
     // The line that the README prints, with the file in the place of the name.
     let mut uvx = Command::new(&tools.uvx);
     uvx.args(["--quiet", "--offline", "--no-cache", "--from"]).arg(&wheel).arg("dowse");
+    session::answers(uvx)?;
+    // The line that clients make of `server.json`: runner, package, arguments.
+    let mut uvx = Command::new(&tools.uvx);
+    uvx.args(["--quiet", "--offline", "--no-cache", "--from"]).arg(&wheel).arg(PACKAGE);
     session::answers(uvx)
 }
 
@@ -88,7 +92,9 @@ fn stage(
     );
     process::run(describe, INSTALL)?;
     let data = format!("{}-{version}.data", PACKAGE.replace('-', "_"));
-    place(binary, &content.join(data).join("scripts/dowse"))?;
+    let scripts = content.join(data).join("scripts");
+    place(binary, &scripts.join("dowse"))?;
+    place(&project::root().join("packaging/wheel/scripts").join(PACKAGE), &scripts.join(PACKAGE))?;
     process::run(cmd!(shell, "{python} -m wheel pack {content} --dest-dir {out}"), INSTALL)
 }
 

@@ -1,7 +1,8 @@
 //! `cargo xtask peers`: Dowse beside what people would pick instead, in one run and one page.
 //!
 //! `cargo xtask peers --data FOLDER [--binary FILE] [--only SUBJECT]… [--out FILE]`. FOLDER has
-//! `ir/scifact`, `office`, `tables/vega-datasets` and `romania/entities`. Each program is installed by
+//! `ir/scifact`, `office`, `tables/vega-datasets` and `romania/entities`. FILE keeps what was written
+//! around the tables by hand. Each program is installed by
 //! package name, gets a process of its own, and prints its figures as a line of JSON; what cannot be
 //! installed or fails is named in the page with the reason, never left out in silence.
 //! The measurements themselves are scripts under `xtask/peers`, since most peers are libraries of
@@ -71,7 +72,10 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     }
     let tables = page::tables(&rows);
     match &options.out {
-        Some(out) => fs_err::write(out, tables)?,
+        Some(out) => {
+            let page = fs_err::read_to_string(out).unwrap_or_default();
+            fs_err::write(out, page::put_into(&page, &tables))?;
+        }
         None => eprintln!("{tables}"),
     }
     Ok(())

@@ -54,6 +54,19 @@ impl fmt::Display for Row {
     }
 }
 
+/// Where the tables of a page begin and end.
+const MARKS: [&str; 2] = ["<!-- tables of `cargo xtask peers` -->", "<!-- end of the tables -->"];
+
+/// Puts tables into a page: in place of those between its marks, else as the whole page.
+pub(super) fn put_into(page: &str, tables: &str) -> String {
+    let parts = page.split_once(MARKS[0]).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(MARKS[1])?;
+        Some((before, after))
+    });
+    let (before, after) = parts.unwrap_or(("", "\n"));
+    format!("{before}{}\n\n{}\n\n{}{after}", MARKS[0], tables.trim_end(), MARKS[1])
+}
+
 /// Writes the tables.
 pub(super) fn tables(rows: &[Row]) -> String {
     let mut subjects: Vec<&str> = Vec::new();
@@ -85,7 +98,7 @@ fn table(subject: &str, rows: &[Row]) -> String {
             let cell = row.figure(name).map_or_else(
                 || "–".to_owned(),
                 |value| match ours {
-                    Some(ours) if ours > 0.0 && !name.starts_with(['h', 'n']) => {
+                    Some(ours) if ours > 0.0 && !is_quality(name) => {
                         format!("{} ({}×)", digits(value), digits(value / ours))
                     }
                     _ => digits(value),
@@ -100,6 +113,11 @@ fn table(subject: &str, rows: &[Row]) -> String {
         let _ = writeln!(table, "{row}.");
     }
     table
+}
+
+/// Tells whether a figure is better when it is larger; a ratio would mislead beside those of time.
+fn is_quality(name: &str) -> bool {
+    name.starts_with("hit") || name.starts_with("ndcg") || name.ends_with("found")
 }
 
 /// Writes `query_p50_ms` as `query p50, ms`.
@@ -150,5 +168,14 @@ mod tests {
                         | other 1 | over HTTP | 0.650 | 5.00 (2.50×) | 120 |\n\n\
                         third: not measured: no package.\n";
         assert_eq!(tables(&rows), expected);
+    }
+
+    #[test]
+    fn tables_replace_those_of_the_run_before_and_nothing_else() {
+        let first = put_into("", "| a |\n");
+        let page = format!("# Page\n\nBefore.\n\n{first}\nAfter.\n");
+        let second = put_into(&page, "| b |\n");
+        assert!(second.contains("| b |") && !second.contains("| a |"), "{second}");
+        assert_eq!(put_into(&second, "| a |\n"), page);
     }
 }

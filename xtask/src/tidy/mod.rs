@@ -2,7 +2,7 @@
 //!
 //! A rule is a file here: it takes plain values, gives a list of problems, and is tried on small
 //! cases beside it. This file says which rules there are; what they allow is in
-//! `xtask/crates.toml`. All problems are shown at once, each naming the file, the crate or the crate.
+//! `xtask/crates.toml`. All problems are shown at once, each naming the file or the crate.
 
 mod crates;
 mod workspace;
@@ -10,6 +10,7 @@ mod workspace;
 mod owners;
 mod ranks;
 mod unused;
+mod unused_items;
 
 mod licences;
 
@@ -17,7 +18,9 @@ mod architecture;
 mod json_values;
 mod links;
 mod named_tests;
+mod plain_words;
 mod sources;
+mod statements;
 
 use std::fmt;
 
@@ -65,6 +68,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
         ranks::check(&workspace.table, &workspace.members),
         owners::check(&workspace.table, &workspace.members),
         unused::check(workspace),
+        unused_items::check(workspace),
         licences::check(&workspace.table.licences, &workspace.licences),
         licences::check_deny(&workspace.table.licences, workspace.files.get("deny.toml"))
             .into_iter()
@@ -73,7 +77,9 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
         json_values::check(workspace),
         links::check(workspace),
         named_tests::check(workspace),
+        plain_words::check(workspace),
         sources::check(workspace),
+        statements::check(workspace),
     ]
     .concat();
     problems.sort();

@@ -4,7 +4,7 @@ use super::Problem;
 use super::crates::CrateTable;
 use super::workspace::{Member, Use, UseKind};
 
-/// Names the crate and the crate of every use that the table does not allow.
+/// Names every use of a foreign crate that the table does not allow, with the crate that uses it.
 pub(super) fn check(table: &CrateTable, members: &[Member]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for member in members {

@@ -3,7 +3,7 @@
 use super::Problem;
 use super::workspace::{Member, Workspace};
 
-/// Names the crate and the crate of every dependency whose name never occurs.
+/// Names every dependency whose name never occurs, with the crate that has it.
 ///
 /// The search is by word, not by meaning: a crate that is only mentioned in a comment passes. It
 /// never cries wolf over a crate that is used, apart from those a macro names unseen.

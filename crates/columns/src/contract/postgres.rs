@@ -123,3 +123,56 @@ fn cells_that_do_not_fit_are_counted_and_named() {
     );
     assert_eq!((report.n_rows, report.n_misfit_rows, report.n_misfits), (4, 2, 3));
 }
+
+#[test]
+fn dates_have_no_zone_and_end_with_the_year_9999() {
+    use crate::{Aggregate, Calendar, GroupBy, Grouping, Measure, Op, Zone};
+    let Some(server) = Postgres::start() else { return };
+    server.run(
+        "CREATE TABLE days (id int PRIMARY KEY, day date, at timestamptz, amount numeric(20,2)); \
+         INSERT INTO days VALUES (1, '2024-01-01', '2024-01-01 03:00Z', 1.5), \
+         (2, '9999-12-31', '9999-12-31 23:59:59Z', 99999999999999.99), \
+         (3, 'infinity', 'infinity', NULL), (4, '0044-03-15 BC', '0044-03-15 BC', 0)",
+    );
+    let spec = TableSpec::of(vec![
+        ColumnSpec::new("day", Kind::Timestamp),
+        ColumnSpec::new("at", Kind::Timestamp),
+        ColumnSpec::new("amount", Kind::Number),
+    ]);
+    let table = PostgresTable::open(&server.url(), "days", &spec).unwrap();
+    assert_eq!(table.date_columns(&deadline()).unwrap(), ["day"]);
+    let report = table.load_report(&deadline()).unwrap();
+    assert_eq!((report.n_misfits, report.n_misfit_rows, report.n_rounded), (4, 2, 1));
+    let names = ["day", "at"].map(str::to_owned).to_vec();
+    let rows = table.query(&Query::first(9, names), &deadline()).unwrap().rows;
+    let shown: Vec<String> =
+        rows.iter().flatten().map(|cell| cell.to_row_json().to_string()).collect();
+    assert_eq!(shown[2], "\"9999-12-31T00:00:00.000Z\"");
+    assert_eq!(shown[3], "\"9999-12-31T23:59:59.000Z\"");
+    assert_eq!(shown[4..], ["null", "null", "null", "null"]);
+    let zone = Zone::named("America/New_York").unwrap();
+    let by_month = Aggregate {
+        group_by: vec![Grouping {
+            column: "at".to_owned(),
+            by: GroupBy::Calendar(Calendar::Day, zone),
+        }],
+        measures: vec![Measure { op: Op::Count, column: None }],
+        limit: 9,
+        ..Aggregate::default()
+    };
+    let groups = table.aggregate(&by_month, &deadline()).unwrap().rows;
+    let days: Vec<&str> = groups.iter().filter_map(|row| row[0].as_str()).collect();
+    assert_eq!(days, ["2023-12-31", "9999-12-31"]);
+}
+
+#[test]
+fn a_condition_does_not_tell_what_redaction_hides() {
+    let Some(server) = Postgres::start() else { return };
+    server.run(
+        "CREATE TABLE notes (note text); INSERT INTO notes VALUES \
+         ('write to ana@example.org'), ('+40 722 123 456'), ('nothing else')",
+    );
+    let spec = TableSpec::of(vec![ColumnSpec::new("note", Kind::Text)]);
+    let table = PostgresTable::open(&server.url(), "notes", &spec).unwrap();
+    crate::tests::check_private_pieces(&table);
+}

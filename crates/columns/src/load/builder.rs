@@ -26,6 +26,17 @@ pub(crate) struct ColumnBuilder {
     offsets: Option<Vec<i32>>,
     /// Values that came more than once in one list.
     n_repeated: u64,
+    /// What a point in time of a typed source is.
+    points: Points,
+}
+
+/// What a point in time of a typed source is: text says so itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Points {
+    /// A date without a time of day.
+    Dates,
+    /// A date and a time.
+    Times,
 }
 
 /// A typed distinct value.
@@ -55,7 +66,13 @@ impl ColumnBuilder {
             cells: Vec::new(),
             offsets,
             n_repeated: 0,
+            points: Points::Times,
         }
+    }
+
+    /// Says what the next points in time are, before they are added.
+    pub(crate) fn points_are(&mut self, points: Points) {
+        self.points = points;
     }
 
     pub(crate) fn spec(&self) -> &ColumnSpec {
@@ -89,15 +106,19 @@ impl ColumnBuilder {
 
     /// Types, sorts and narrows what was collected. `line_of` tells where a row is.
     pub(crate) fn finish(self, report: &mut LoadReport, line_of: impl Fn(usize) -> u64) -> Column {
-        let ColumnBuilder { spec, null_values, interner, mut cells, offsets, n_repeated } = self;
+        let ColumnBuilder { spec, null_values, interner, mut cells, offsets, n_repeated, points } =
+            self;
         report.n_repeated_in_lists += n_repeated;
         let mut typed: Vec<(u32, Typed<'_>)> = Vec::with_capacity(interner.cells().len());
         let mut misfits: BTreeMap<u32, String> = BTreeMap::new();
+        let mut has_times = false;
+        let mut n_rounded = 0;
         for (cell, raw) in interner.cells().enumerate() {
             match fit(raw, &spec, &null_values) {
                 Fit::Null => {}
                 Fit::Value(value) => {
-                    report.n_rounded += u64::from(is_rounded(raw, &value));
+                    n_rounded += u64::from(is_rounded(raw, &value));
+                    has_times |= !is_date(raw, points);
                     typed.push((cell as u32, value));
                 }
                 Fit::Misfit => {
@@ -105,15 +126,19 @@ impl ColumnBuilder {
                 }
             }
         }
+        if spec.kind == Kind::Timestamp && !has_times && !typed.is_empty() {
+            report.date_columns.push(spec.name.clone());
+        }
         let has_reals = typed.iter().any(|(_, value)| matches!(value, Typed::Real(_)));
         if has_reals {
             for (_, value) in &mut typed {
                 if let Typed::Integer(number) = value {
-                    report.n_rounded += u64::from(*number as f64 as i64 != *number);
+                    n_rounded += u64::from(*number as f64 as i64 != *number);
                     *value = Typed::Real(*number as f64);
                 }
             }
         }
+        report.add_rounded(&spec.name, n_rounded);
         typed.sort_by(|(_, left), (_, right)| order(left, right));
         let mut code_of = vec![NULL_CODE; interner.cells().len() + 1];
         let mut values: Vec<Typed<'_>> = Vec::with_capacity(typed.len());
@@ -282,13 +307,26 @@ fn as_numeral(text: &str, mark: DecimalMark) -> Option<Typed<'static>> {
     as_number(Raw::Text(&numeral.plain))
 }
 
-/// Tells whether a number has more digits than its value keeps: a float holds fifteen.
+/// Tells whether a number has other digits than its value shows: a float keeps fifteen for sure,
+/// and often more.
 fn is_rounded(raw: Raw<'_>, value: &Typed<'_>) -> bool {
+    let (Raw::Text(text), Typed::Real(number)) = (raw, value) else { return false };
+    is_rounded_to(text, *number)
+}
+
+/// Tells whether the digits of a text are not those of the number it was read as.
+pub(crate) fn is_rounded_to(text: &str, number: f64) -> bool {
+    /// So many digits come back from a float as they were.
     const EXACT_DIGITS: usize = 15;
-    let (Raw::Text(text), Typed::Real(_)) = (raw, value) else { return false };
+    let written = significant(text);
+    written.len() > EXACT_DIGITS && written != significant(&number.to_string())
+}
+
+/// Gives the digits that say something, wherever the decimal mark is.
+fn significant(text: &str) -> String {
     let mantissa = text.trim().split(['e', 'E']).next().unwrap_or_default();
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    digits.trim_start_matches('0').trim_end_matches('0').len() > EXACT_DIGITS
+    digits.trim_matches('0').to_owned()
 }
 
 /// Reads the text of a number, as [`fit`] does.
@@ -326,6 +364,15 @@ fn as_millis(raw: Raw<'_>, spec: &ColumnSpec) -> Option<i64> {
         Raw::Real(number) => spec.epoch.to_millis(number),
         Raw::Millis(millis) => moment::checked(millis),
         Raw::Boolean(_) => None,
+    }
+}
+
+/// Tells whether a cell that fits a timestamp is a date without a time of day.
+fn is_date(raw: Raw<'_>, points: Points) -> bool {
+    match raw {
+        Raw::Text(text) => moment::is_date(text),
+        Raw::Millis(_) => points == Points::Dates,
+        Raw::Integer(_) | Raw::Real(_) | Raw::Boolean(_) => false,
     }
 }
 

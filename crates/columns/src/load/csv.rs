@@ -145,16 +145,32 @@ struct Records {
     at: usize,
     is_ended: bool,
     line: u64,
+    breaks: Breaks,
+}
+
+/// What ends a line.
+#[derive(Clone, Copy, PartialEq)]
+enum Breaks {
+    /// A line feed, perhaps behind a carriage return.
+    Feeds,
+    /// A carriage return alone, as spreadsheets on old Macs write it.
+    Returns,
 }
 
 impl Records {
     fn open(path: &Path) -> Result<Self> {
         let file = Decoded::open(path)?;
-        Ok(Records { file, buffer: Vec::new(), at: 0, is_ended: false, line: 1 })
+        let breaks = Breaks::Feeds;
+        Ok(Records { file, buffer: Vec::new(), at: 0, is_ended: false, line: 1, breaks })
     }
 
     fn skip_mark(&mut self) -> Result<()> {
         self.fill()?;
+        let has = |byte: u8| memchr::memchr(byte, &self.buffer).is_some();
+        if has(b'\r') && !has(b'\n') {
+            self.breaks = Breaks::Returns;
+            feeds_for_returns(&mut self.buffer);
+        }
         if self.buffer.starts_with(b"\xef\xbb\xbf") {
             self.at = 3;
         }
@@ -235,10 +251,18 @@ impl Records {
         self.at = 0;
         // Growing with the record keeps a long one from being parsed again for each block.
         let n_wanted = BLOCK_BYTES.max(self.buffer.len());
+        let n_before = self.buffer.len();
         let n_read = self.file.by_ref().take(n_wanted as u64).read_to_end(&mut self.buffer)?;
+        if self.breaks == Breaks::Returns {
+            feeds_for_returns(&mut self.buffer[n_before..]);
+        }
         self.is_ended = n_read == 0;
         Ok(())
     }
+}
+
+fn feeds_for_returns(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
 }
 
 #[derive(Clone, Copy, PartialEq)]

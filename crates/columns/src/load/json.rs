@@ -1,13 +1,16 @@
 //! Reads an array of objects, or one object on each line.
 //!
 //! Cells become text first and are typed with all others, so a number in quotes is a number
-//! and a number where text is expected is text. Objects in a cell stay as their JSON text.
+//! and a number where text is expected is text. Objects in a cell stay as their JSON text. A
+//! number with more digits than a float keeps is taken as it is written, for the same reason.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::intern::Raw;
@@ -17,6 +20,8 @@ use crate::{Error, Result};
 
 /// The longest line of a JSON lines file.
 const MAX_LINE_BYTES: usize = 64 << 20;
+/// Digits in a row from which on a number may be longer than a float keeps.
+const LONG_DIGITS: usize = 16;
 /// How many rows are looked at for the names of the columns when the schema names none.
 const ROWS_FOR_NAMES: usize = 1000;
 
@@ -68,11 +73,56 @@ pub(crate) fn read_lines(path: &Path, table: &mut TableBuilder) -> Result<()> {
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        match serde_json::from_slice::<Value>(text) {
-            Ok(Value::Object(object)) => rows.push(Some(object), number)?,
-            Ok(_) | Err(_) => rows.push(None, number)?,
-        }
+        let row = std::str::from_utf8(text).ok().and_then(Row::read);
+        rows.push(row, number)?;
     }
+}
+
+/// One object.
+struct Row {
+    cells: Map<String, Value>,
+    /// The text of those cells that hold long runs of digits.
+    long: HashMap<String, String>,
+}
+
+impl Row {
+    /// Reads an object; none when the text is something else.
+    fn read(text: &str) -> Option<Self> {
+        let Ok(Value::Object(cells)) = serde_json::from_str(text) else { return None };
+        let mut long = HashMap::new();
+        if has_long_digits(text) {
+            let raw: HashMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+            let raw = raw.into_iter().map(|(name, cell)| (name, cell.get()));
+            let raw = raw.filter(|(_, cell)| !cell.starts_with('"') && has_long_digits(cell));
+            long.extend(raw.map(|(name, cell)| (name, cell.to_owned())));
+        }
+        Some(Row { cells, long })
+    }
+}
+
+fn has_long_digits(text: &str) -> bool {
+    let mut n_digits = 0;
+    text.bytes().any(|byte| {
+        match byte {
+            b'0'..=b'9' => n_digits += 1,
+            // The point is inside a number.
+            b'.' => {}
+            _ => n_digits = 0,
+        }
+        n_digits >= LONG_DIGITS
+    })
+}
+
+/// Gives the items of a list whose text has long numbers, each as it is written.
+fn items_as_written(text: &str) -> Option<Vec<String>> {
+    let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+    let written = |item: &RawValue| match serde_json::from_str(item.get()) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Number(_)) | Err(_) => item.get().to_owned(),
+        Ok(other) => other.to_string(),
+    };
+    let items = items.into_iter().filter(|item| item.get() != "null");
+    Some(items.map(written).collect())
 }
 
 /// Takes objects as rows. While the names are still unknown, rows wait.
@@ -80,7 +130,7 @@ struct Rows<'t> {
     path: &'t Path,
     table: &'t mut TableBuilder,
     names: Option<Vec<String>>,
-    waiting: Vec<(Option<Map<String, Value>>, u64)>,
+    waiting: Vec<(Option<Row>, u64)>,
     error: Option<Error>,
 }
 
@@ -89,7 +139,7 @@ impl<'t> Rows<'t> {
         Rows { path, table, names: None, waiting: Vec::new(), error: None }
     }
 
-    fn push(&mut self, row: Option<Map<String, Value>>, line: u64) -> Result<()> {
+    fn push(&mut self, row: Option<Row>, line: u64) -> Result<()> {
         if self.table.n_rows() + self.waiting.len() >= MAX_ROWS {
             return Err(Error::TooLarge {
                 path: self.path.to_owned(),
@@ -117,22 +167,23 @@ impl<'t> Rows<'t> {
             self.table.spec.columns.iter().map(|column| column.source_name.clone()).collect();
         if names.is_empty() {
             for (row, _) in &self.waiting {
-                for name in row.iter().flat_map(Map::keys) {
+                for name in row.iter().flat_map(|row| row.cells.keys()) {
                     if !names.contains(name) {
                         names.push(name.clone());
                     }
                 }
             }
         }
-        let places = self.table.start(&names)?;
-        self.names = Some(places.into_iter().map(|place| names[place].clone()).collect());
+        self.table.start(&names)?;
+        let columns = self.table.columns.iter();
+        self.names = Some(columns.map(|column| column.spec().source_name.clone()).collect());
         for (row, line) in std::mem::take(&mut self.waiting) {
             self.add(row.as_ref(), line);
         }
         Ok(())
     }
 
-    fn add(&mut self, row: Option<&Map<String, Value>>, line: u64) {
+    fn add(&mut self, row: Option<&Row>, line: u64) {
         let names = self.names.take().expect("rows are added once the names are settled");
         if row.is_none() {
             let misfit = Misfit::of_row(line, "the row is not a JSON object");
@@ -140,13 +191,15 @@ impl<'t> Rows<'t> {
         }
         self.table.line(line);
         for (column, name) in names.iter().enumerate() {
-            let cell = row.and_then(|row| row.get(name)).unwrap_or(&Value::Null);
-            self.push_cell(column, cell);
+            let cell = row.and_then(|row| row.cells.get(name)).unwrap_or(&Value::Null);
+            let written = row.and_then(|row| row.long.get(name)).map(String::as_str);
+            self.push_cell(column, cell, written);
         }
         self.names = Some(names);
     }
 
-    fn push_cell(&mut self, column: usize, cell: &Value) {
+    /// Adds a cell; `written` is its text where it holds a long run of digits.
+    fn push_cell(&mut self, column: usize, cell: &Value, written: Option<&str>) {
         let holds_lists =
             matches!(self.table.columns[column].spec().cells, crate::Cells::Many { .. });
         match cell {
@@ -156,22 +209,27 @@ impl<'t> Rows<'t> {
                 self.table.columns[column].push(Raw::Text(text));
             }
             Value::Array(items) if holds_lists => {
-                let texts: Vec<String> = items
-                    .iter()
-                    .filter(|item| !item.is_null())
-                    .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
-                    .collect();
+                let texts = written.and_then(items_as_written).unwrap_or_else(|| {
+                    let items = items.iter().filter(|item| !item.is_null());
+                    let text = |item: &Value| {
+                        item.as_str().map_or_else(|| item.to_string(), str::to_owned)
+                    };
+                    items.map(text).collect()
+                });
                 self.table.columns[column].push_list(texts.iter().map(|text| Raw::Text(text)));
             }
             Value::Bool(flag) => self.table.columns[column].push(Raw::Boolean(*flag)),
-            // A whole number above what is kept comes as text, so that its rounding is counted.
-            Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            // A long number comes as text, so that its rounding is counted.
+            Value::Number(number) => match (number.as_i64(), written, number.as_f64()) {
                 (Some(whole), _, _) => self.table.columns[column].push(Raw::Integer(whole)),
                 (None, None, Some(real)) => self.table.columns[column].push(Raw::Real(real)),
-                (None, _, _) => self.table.columns[column].push(Raw::Text(&number.to_string())),
+                (None, written, _) => {
+                    let text = written.map_or_else(|| number.to_string(), str::to_owned);
+                    self.table.columns[column].push(Raw::Text(&text));
+                }
             },
             Value::Array(_) | Value::Object(_) => {
-                let text = cell.to_string();
+                let text = written.map_or_else(|| cell.to_string(), str::to_owned);
                 let text = self.table.cut(&text);
                 self.table.columns[column].push(Raw::Text(text));
             }
@@ -196,9 +254,9 @@ impl<'de> Visitor<'de> for &mut Rows<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
         let mut number = 0;
-        while let Some(row) = array.next_element::<Value>()? {
+        while let Some(row) = array.next_element::<Box<RawValue>>()? {
             number += 1;
-            let row = if let Value::Object(object) = row { Some(object) } else { None };
+            let row = Row::read(row.get());
             if let Err(error) = self.push(row, number) {
                 self.error = Some(error);
                 return Err(serde::de::Error::custom("stopped"));

@@ -18,9 +18,9 @@ mod parquet_tests;
 use std::path::{Path, PathBuf};
 
 use builder::ColumnBuilder;
-pub(crate) use builder::number_of;
+pub(crate) use builder::{is_rounded_to, number_of};
 pub(crate) use intern::Raw;
-pub use report::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
+pub use report::{LoadReport, Misfit, MissingInFiles, NAMED_MISFITS, RepeatedKeys};
 pub use workbook::sheets_of;
 
 use crate::{Column, ColumnSpec, Error, Kind, Result, TableSpec};
@@ -75,10 +75,12 @@ pub(crate) fn read_file(path: &Path, spec: &TableSpec) -> Result<(Vec<Column>, L
     let mut table = TableBuilder::new(path, spec);
     let is_folder = stat(path)?.is_dir();
     if is_folder {
+        table.is_folder = true;
         for file in files_of(path)? {
             table.source_name = file.display().to_string();
             read_into(&file, spec, &mut table)?;
         }
+        table.check_folder(path)?;
     } else {
         read_into(path, spec, &mut table)?;
     }
@@ -160,7 +162,14 @@ pub(crate) struct TableBuilder {
     lines: Vec<u64>,
     n_rows: usize,
     report: LoadReport,
+    /// Whether several files make the table: what one of them lacks is null there.
+    is_folder: bool,
+    /// Files of a folder that hold something, so far.
+    n_files: u64,
 }
+
+/// The place of a column that a file of a folder does not have.
+pub(crate) const NO_PLACE: usize = usize::MAX;
 
 impl TableBuilder {
     pub(crate) fn new(path: &Path, spec: &TableSpec) -> Self {
@@ -172,10 +181,13 @@ impl TableBuilder {
             lines: Vec::new(),
             n_rows: 0,
             report: LoadReport::default(),
+            is_folder: false,
+            n_files: 0,
         }
     }
 
-    /// Takes the names of the source's columns, and gives the place of each wanted one.
+    /// Takes the names of the source's columns, and gives the place of each wanted one;
+    /// [`NO_PLACE`] where a file of a folder lacks it.
     pub(crate) fn start(&mut self, header: &[String]) -> Result<Vec<usize>> {
         if header.len() > MAX_COLUMNS {
             return Err(Error::TooLarge {
@@ -186,31 +198,98 @@ impl TableBuilder {
             });
         }
         self.n_source_columns = header.len();
-        // The second file of a folder has the columns of the first.
+        if header.is_empty() && !self.is_folder && !self.spec.columns.is_empty() {
+            return Err(Error::Empty { source_name: self.source_name.clone() });
+        }
         let is_started = !self.columns.is_empty();
-        let wanted: Vec<ColumnSpec> = if is_started {
-            self.columns.iter().map(|column| column.spec().clone()).collect()
-        } else if self.spec.columns.is_empty() {
-            header.iter().map(|name| ColumnSpec::new(name, Kind::Text)).collect()
-        } else {
-            self.spec.columns.clone()
-        };
-        let mut places = Vec::with_capacity(wanted.len());
-        for column in wanted {
-            let place = header.iter().position(|name| *name == column.source_name);
-            let Some(place) = place else {
-                return Err(Error::MissingColumn {
-                    source_name: self.source_name.clone(),
-                    column: column.source_name,
-                    known: header.to_vec(),
-                });
+        if !is_started {
+            let wanted: Vec<ColumnSpec> = match self.spec.columns.is_empty() {
+                true => header.iter().map(|name| ColumnSpec::new(name, Kind::Text)).collect(),
+                false => self.spec.columns.clone(),
             };
-            places.push(place);
-            if !is_started {
+            for column in wanted {
                 self.columns.push(ColumnBuilder::new(column, &self.spec.null_values));
             }
+        } else if self.spec.columns.is_empty() {
+            self.add_later_columns(header);
+        }
+        let mut places = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let name = &column.spec().source_name;
+            match header.iter().position(|known| known == name) {
+                Some(place) => places.push(place),
+                None if self.is_folder => places.push(NO_PLACE),
+                None => {
+                    return Err(Error::MissingColumn {
+                        source_name: self.source_name.clone(),
+                        column: name.clone(),
+                        known: header.to_vec(),
+                    });
+                }
+            }
+        }
+        // A file without anything in it lacks nothing.
+        if self.is_folder && !header.is_empty() {
+            self.note_missing(&places);
         }
         Ok(places)
+    }
+
+    /// Takes the columns that only a later file of a folder has: they are null above.
+    fn add_later_columns(&mut self, header: &[String]) {
+        for name in header {
+            let is_known = self.columns.iter().any(|column| column.spec().source_name == *name);
+            if is_known {
+                continue;
+            }
+            let spec = ColumnSpec::new(name, Kind::Text);
+            let mut column = ColumnBuilder::new(spec, &self.spec.null_values);
+            for _ in 0..self.n_rows {
+                column.push_null();
+            }
+            if self.n_files > 0 {
+                let missing = MissingInFiles { column: name.clone(), n_files: self.n_files };
+                self.report.missing_in_files.push(missing);
+            }
+            self.columns.push(column);
+        }
+    }
+
+    fn note_missing(&mut self, places: &[usize]) {
+        self.n_files += 1;
+        let missing = self.columns.iter().zip(places).filter(|(_, place)| **place == NO_PLACE);
+        for (column, _) in missing {
+            let name = &column.spec().name;
+            let known = &mut self.report.missing_in_files;
+            match known.iter_mut().find(|missing| missing.column == *name) {
+                Some(missing) => missing.n_files += 1,
+                None => known.push(MissingInFiles { column: name.clone(), n_files: 1 }),
+            }
+        }
+    }
+
+    /// Checks that a folder has files, and every column of the schema in one of them.
+    fn check_folder(&self, folder: &Path) -> Result<()> {
+        if self.spec.columns.is_empty() {
+            return Ok(());
+        }
+        if self.columns.is_empty() {
+            return Err(Error::Empty { source_name: folder.display().to_string() });
+        }
+        let missing = &self.report.missing_in_files;
+        let nowhere = missing.iter().find(|missing| missing.n_files == self.n_files);
+        let nowhere = nowhere.and_then(|missing| {
+            self.spec.columns.iter().find(|column| column.name == missing.column)
+        });
+        let Some(column) = nowhere else { return Ok(()) };
+        let is_missing =
+            |column: &&ColumnSpec| missing.iter().any(|missing| missing.column == column.name);
+        let known = self.spec.columns.iter().filter(|column| !is_missing(column));
+        Err(Error::MissingColumn {
+            source_name: folder.display().to_string(),
+            column: column.source_name.clone(),
+            known: known.map(|column| column.source_name.clone()).collect(),
+        })
     }
 
     pub(crate) fn n_source_columns(&self) -> usize {

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::arrow_cells::Plain;
-use super::builder::ColumnBuilder;
-use super::{MAX_ROWS, TableBuilder, nested};
+use super::builder::{ColumnBuilder, Points};
+use super::{MAX_ROWS, NO_PLACE, TableBuilder, nested};
 use crate::{Error, Result};
 
 /// Rows decoded at a time.
@@ -32,17 +32,28 @@ pub(crate) fn read(path: &Path, table: &mut TableBuilder) -> Result<()> {
     let schema = reader.schema().clone();
     let header: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let places = table.start(&header)?;
-    let mask = ProjectionMask::roots(reader.parquet_schema(), places.iter().copied());
+    let mask = ProjectionMask::roots(
+        reader.parquet_schema(),
+        places.iter().copied().filter(|place| *place != NO_PLACE),
+    );
     let batches =
         reader.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(failed)?;
     for batch in batches {
         let batch = batch.map_err(|cause| Error::Arrow { path: path.to_owned(), cause })?;
         table.rows(batch.num_rows());
         for (column, place) in table.columns.iter_mut().zip(&places) {
+            if *place == NO_PLACE {
+                for _ in 0..batch.num_rows() {
+                    column.push_null();
+                }
+                continue;
+            }
             let array = batch.column_by_name(&header[*place]).ok_or_else(|| Error::Malformed {
                 path: path.to_owned(),
                 reason: format!("a batch has no column `{}`", header[*place]),
             })?;
+            let holds_dates = matches!(array.data_type(), DataType::Date32 | DataType::Date64);
+            column.points_are(if holds_dates { Points::Dates } else { Points::Times });
             push_array(column, array)
                 .map_err(|cause| Error::Arrow { path: path.to_owned(), cause })?;
         }

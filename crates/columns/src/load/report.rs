@@ -1,5 +1,7 @@
 //! What a source held that its schema does not: counted in full, the first few named.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Kind;
@@ -28,6 +30,12 @@ pub struct LoadReport {
     /// Different numbers with more digits than are kept: they were rounded to fifteen or more.
     #[serde(default)]
     pub n_rounded: u64,
+    /// The cells that did not fit, by column.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub misfits_by_column: BTreeMap<String, u64>,
+    /// The rounded numbers, by column.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rounded_by_column: BTreeMap<String, u64>,
     /// Values that were repeated in one list, and kept once.
     #[serde(default)]
     pub n_repeated_in_lists: u64,
@@ -41,11 +49,26 @@ pub struct LoadReport {
     /// as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted_columns: Vec<String>,
+    /// Columns that some files of a folder do not have: their cells are null there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_in_files: Vec<MissingInFiles>,
+    /// Columns of timestamps whose cells are dates without a time of day: no time zone applies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub date_columns: Vec<String>,
     /// Keys of other tables that several rows there have, so that they look nothing up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated_keys: Vec<RepeatedKeys>,
     #[serde(skip)]
     rows: Vec<u32>,
+}
+
+/// A column that some files of a folder do not have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingInFiles {
+    /// The column.
+    pub column: String,
+    /// How many files do not have it.
+    pub n_files: u64,
 }
 
 /// Keys of one table that several of its rows have.
@@ -92,12 +115,23 @@ impl LoadReport {
 
     pub(crate) fn add_misfit(&mut self, row: usize, misfit: Misfit) {
         self.n_misfits += 1;
+        if let Some(column) = &misfit.column {
+            *self.misfits_by_column.entry(column.clone()).or_default() += 1;
+        }
         self.rows.push(row as u32);
         self.misfits.push(misfit);
         // Columns report one after the other, so the first lines are known only at the end;
         // sorting now and then keeps the list short meanwhile.
         if self.misfits.len() >= 64 * NAMED_MISFITS {
             self.shorten();
+        }
+    }
+
+    /// Remembers that numbers of a column were rounded.
+    pub(crate) fn add_rounded(&mut self, column: &str, n_rounded: u64) {
+        if n_rounded > 0 {
+            self.n_rounded += n_rounded;
+            *self.rounded_by_column.entry(column.to_owned()).or_default() += n_rounded;
         }
     }
 

@@ -103,7 +103,11 @@ fn text_of(cell: &Data) -> String {
         Data::DateTime(moment) => {
             // Day 25,569 of Excel is 1970-01-01.
             let millis = (moment.as_f64() - 25_569.0) * 86_400_000.0;
-            crate::to_iso(millis.round() as i64)
+            let millis = millis.round() as i64;
+            let iso = crate::to_iso(millis);
+            // A whole day is a date, and no time zone moves it.
+            let is_date = millis.rem_euclid(crate::DAY_MILLIS) == 0;
+            if is_date { iso[..10].to_owned() } else { iso }
         }
         other @ (Data::Int(_)
         | Data::Float(_)

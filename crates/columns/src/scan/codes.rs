@@ -2,10 +2,15 @@
 //! the number of rows.
 
 use arrow_array::Array;
+use rayon::prelude::*;
 
 use crate::column::{Distinct, NULL_CODE};
-use crate::query::{Case, Range, Test, Unmatched};
+use crate::query::{Range, Sight, Test, Unmatched};
+use crate::shown::{contains, holds, shown_text};
 use crate::{Column, Error, Kind, Result, Value};
+
+/// How many values one thread looks at for private pieces.
+const PRIVATE_AT_ONCE: usize = 1024;
 
 /// The codes that pass.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,9 +39,9 @@ pub(crate) enum Condition {
 }
 
 /// Finds the codes of a column that fulfil a test.
-pub(crate) fn compile(column: &Column, test: &Test) -> Result<Condition> {
+pub(crate) fn compile(column: &Column, test: &Test, sight: Sight) -> Result<Condition> {
     Ok(match test {
-        Test::Not(inner) => match compile(column, inner)? {
+        Test::Not(inner) => match compile(column, inner, sight)? {
             Condition::Any(set) if !column.has_lists() => {
                 Condition::Any(complement(set, column.distinct.len()))
             }
@@ -49,18 +54,63 @@ pub(crate) fn compile(column: &Column, test: &Test) -> Result<Condition> {
             alternatives
                 .iter()
                 .filter_map(|values| {
-                    values.iter().map(|value| find(&column.distinct, value)).collect()
+                    let seen = |code: &u32| sight == Sight::Whole || !column.is_private(*code);
+                    let find = |value| find(&column.distinct, value).filter(seen);
+                    values.iter().map(find).collect()
                 })
                 .collect(),
         ),
         Test::Contains { .. } | Test::AnyOf(_) | Test::Within(_) | Test::HasPrefix(_) => {
-            Condition::Any(passing(column, test)?)
+            Condition::Any(seen(column, passing(column, test)?, test, sight))
         }
     })
 }
 
+/// Leaves out the codes that pass only through what redaction takes out.
+fn seen(column: &Column, set: CodeSet, test: &Test, sight: Sight) -> CodeSet {
+    let is_private = |code: &u32| column.is_private(*code);
+    let passes_by_private = |code: &u32| {
+        let Distinct::Text(texts) = &column.distinct else { return true };
+        let shown = shown_text(column.name(), texts.value(*code as usize));
+        shown.is_some_and(|shown| !holds(test, &shown))
+    };
+    if sight == Sight::Whole || set == CodeSet::Nothing {
+        return set;
+    }
+    let n_codes = column.distinct.len() as u32;
+    let codes = match &set {
+        CodeSet::Span(first, last) => *first..*last + 1,
+        CodeSet::Nothing | CodeSet::Everything | CodeSet::Table(_) => 0..n_codes,
+    };
+    let hidden: Vec<u32> = codes
+        .into_par_iter()
+        .with_min_len(PRIVATE_AT_ONCE)
+        .filter(|code| set.contains(*code) && is_private(code) && passes_by_private(code))
+        .collect();
+    if hidden.is_empty() {
+        return set;
+    }
+    let mut marks: Vec<u8> = (0..n_codes).map(|code| u8::from(set.contains(code))).collect();
+    for code in hidden {
+        marks[code as usize] = 0;
+    }
+    CodeSet::of(marks)
+}
+
 /// Names the values of a test that no row of the table has.
-pub(crate) fn unmatched(column: &Column, filter_idx: usize, test: &Test) -> Result<Vec<Unmatched>> {
+pub(crate) fn unmatched(
+    column: &Column,
+    filter_idx: usize,
+    test: &Test,
+    sight: Sight,
+) -> Result<Vec<Unmatched>> {
+    // A value that is there and hidden is one that no row has, as far as the caller may know.
+    let find = |distinct: &Distinct, value: &Value| {
+        find(distinct, value).filter(|code| sight == Sight::Whole || !column.is_private(*code))
+    };
+    let passing = |column: &Column, test: &Test| -> Result<CodeSet> {
+        Ok(seen(column, passing(column, test)?, test, sight))
+    };
     let missing = |value: &Value| Unmatched { filter_idx, value: value.clone() };
     Ok(match test {
         Test::Contains { text, .. } => {
@@ -74,7 +124,10 @@ pub(crate) fn unmatched(column: &Column, filter_idx: usize, test: &Test) -> Resu
             .collect(),
         Test::Within(ranges) => ranges
             .iter()
-            .filter(|range| span_of(&column.distinct, range).is_none())
+            .filter(|range| {
+                let test = Test::Within(vec![(*range).clone()]);
+                passing(column, &test).is_ok_and(|set| set == CodeSet::Nothing)
+            })
             .map(|range| missing(&range.low))
             .collect(),
         Test::HasPrefix(prefixes) => prefixes
@@ -206,13 +259,6 @@ fn span_of(distinct: &Distinct, range: &Range) -> Option<(u32, u32)> {
         upper_bound(distinct, &range.high)
     };
     (first < end).then(|| (first, end - 1))
-}
-
-fn contains(text: &str, needle: &str, case: Case) -> bool {
-    match case {
-        Case::Sensitive => memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some(),
-        Case::Ignored => text.to_lowercase().contains(&needle.to_lowercase()),
-    }
 }
 
 fn wrong_test(column: &Column, test: &'static str) -> Error {

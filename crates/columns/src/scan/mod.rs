@@ -165,7 +165,7 @@ fn compile<'d>(
             .iter()
             .map(|filter| {
                 let column = dataset.column(&filter.column)?;
-                Ok((column, codes::compile(column, &filter.test)?))
+                Ok((column, codes::compile(column, &filter.test, filter.sight)?))
             })
             .collect()
     };
@@ -179,7 +179,8 @@ fn compile<'d>(
 fn unmatched(dataset: &Dataset, filters: &[Filter]) -> Result<Vec<crate::Unmatched>> {
     let mut all = Vec::new();
     for (filter_idx, filter) in filters.iter().enumerate() {
-        all.extend(codes::unmatched(dataset.column(&filter.column)?, filter_idx, &filter.test)?);
+        let column = dataset.column(&filter.column)?;
+        all.extend(codes::unmatched(column, filter_idx, &filter.test, filter.sight)?);
     }
     Ok(all)
 }

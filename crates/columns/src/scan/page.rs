@@ -74,6 +74,9 @@ impl<'d> Order<'d> {
         if !self.has_changed && (row as usize) < dataset.n_rows() {
             return Some((self.key(row as usize), row as u32));
         }
+        if position.keys.len() < self.sort.len() {
+            return self.seek_row(dataset, row, hash);
+        }
         let mut packed = 0_u128;
         for (place, (column, direction)) in self.sort.iter().enumerate() {
             let shift = KEY_BITS * (MAX_SORTS - 1 - place);
@@ -96,6 +99,18 @@ impl<'d> Order<'d> {
             return first_behind.checked_sub(1).map(|key| (key, u32::MAX));
         }
         Some((packed, self.find_again(dataset, row, hash, packed)))
+    }
+
+    /// Finds the place of a position without its keys, in data that changed: that of the same row,
+    /// which has them, or of the one that has its number now.
+    fn seek_row(&self, dataset: &Dataset, row: u64, hash: u64) -> Option<Place> {
+        let last = dataset.n_rows().checked_sub(1)?;
+        let start = (row as usize).min(last);
+        let is_it = |candidate: &usize| dataset.row_hash(*candidate) == hash;
+        let behind = (start..=last).take(MAX_SEARCHED).find(is_it);
+        let found = behind.or_else(|| (0..start).rev().take(MAX_SEARCHED).find(is_it));
+        let row = found.unwrap_or(start);
+        Some((self.key(row), row as u32))
     }
 
     /// Looks near the old number first, since most changes move a row a little.

@@ -168,7 +168,7 @@ fn holds(column: &Column, condition: &Condition, items: std::ops::Range<usize>) 
 }
 
 impl CodeSet {
-    fn contains(&self, code: u32) -> bool {
+    pub(super) fn contains(&self, code: u32) -> bool {
         match self {
             CodeSet::Nothing => false,
             CodeSet::Everything => true,

@@ -4,17 +4,25 @@
 //! first and the last moment as a `CASE`, SQLite a function. So all engines have one calendar.
 
 use super::answer::{Cell, Run, shape_of, whole};
+use super::shown::seen;
 use super::statement::{Dialect, Statement, Target, Where};
 use super::writer::Writer;
 use crate::aggregate::{
-    MAX_DATABASE_GROUPS, arrange, directed, ranges_in_one, whole_sum, width_start,
+    LAST_RANGE, MAX_DATABASE_GROUPS, arrange, directed, ranges_in_one, whole_sum, width_start,
 };
 use crate::{
     Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Error, GroupBy, Kind, Op, Result, Value, Zone,
 };
 
-/// The most changes of a zone's offset that one statement lists: two a year for 250 years.
-const MAX_OFFSETS: usize = 500;
+/// The most changes of a zone's offset that one statement lists: two a year from the first zones
+/// to the end of the cycle below.
+const MAX_OFFSETS: usize = 1500;
+
+/// From here on a zone's rules are those of its last rule: 2100-01-01.
+const CYCLE_START: i64 = 4_102_444_800_000;
+/// What the calendar repeats after, weekdays too: 400 years. So the offset of a moment of the
+/// year 9999 is that of a moment of one cycle, and a statement need not list 16,000 changes.
+const CYCLE_MILLIS: i64 = 146_097 * DAY_MILLIS;
 
 /// Answers an aggregate that was checked.
 pub(super) fn aggregate(
@@ -22,6 +30,8 @@ pub(super) fn aggregate(
     run: &mut impl Run,
     wanted: &Aggregate,
 ) -> Result<AggregateAnswer> {
+    let seen = seen(target, run, &wanted.filters, &wanted.any)?;
+    let wanted = &Aggregate { filters: seen.filters, any: seen.any, ..wanted.clone() };
     let (statement, shape) = statement(target, run, wanted)?;
     let rows = run.run(&statement, &shape)?;
     if rows.len() > MAX_DATABASE_GROUPS {
@@ -115,7 +125,7 @@ fn statement(
                 // PostgreSQL's `least` passes over nulls, so a null has to be kept apart.
                 let number = format!(
                     "CASE WHEN {number} IS NULL THEN NULL \
-                     ELSE greatest(least({number}, 9e15), -9e15)::int8 END"
+                     ELSE greatest(least({number}, {LAST_RANGE:e}), -{LAST_RANGE:e})::int8 END"
                 );
                 (number, Cell::Whole)
             }
@@ -214,21 +224,33 @@ fn offset(
     let end =
         |at: usize| extremes.first().and_then(|row| row[at].as_f64()).map(|millis| millis as i64);
     let (Some(first), Some(last)) = (end(0), end(1)) else { return Ok("0::int8".to_owned()) };
-    let offsets = zone.offsets(first, last, MAX_OFFSETS).ok_or_else(|| Error::WrongTest {
+    let end_of_cycle = CYCLE_START + CYCLE_MILLIS;
+    let offsets = zone.offsets(first, last.min(end_of_cycle), MAX_OFFSETS);
+    let offsets = offsets.ok_or_else(|| Error::WrongTest {
         column: column.to_owned(),
         kind: Kind::Timestamp.as_str(),
         test: "a time zone over so many centuries; filter by time or use UTC",
     })?;
+    let listed = cases(&offsets, moment);
+    if last <= end_of_cycle {
+        return Ok(format!("({listed})::int8"));
+    }
+    let in_cycle = format!("({CYCLE_START} + ({moment} - {CYCLE_START}) % {CYCLE_MILLIS})");
+    let behind = offsets.partition_point(|(at, _)| *at <= CYCLE_START).saturating_sub(1);
+    let repeated = cases(&offsets[behind..], &in_cycle);
+    Ok(format!(
+        "(CASE WHEN {moment} IS NULL OR {moment} < {end_of_cycle} THEN {listed} ELSE {repeated} END)::int8"
+    ))
+}
+
+/// Writes the offset that holds at a moment, from the changes in their order.
+fn cases(offsets: &[(i64, i64)], moment: &str) -> String {
     let mut case = String::new();
     for pair in offsets.windows(2) {
         case.push_str(&format!(" WHEN {moment} < {} THEN {}", pair[1].0, pair[0].1));
     }
     let last = offsets.last().map_or(0, |(_, offset)| *offset);
-    Ok(if case.is_empty() {
-        format!("({last})::int8")
-    } else {
-        format!("(CASE{case} ELSE {last} END)::int8")
-    })
+    if case.is_empty() { format!("({last})") } else { format!("(CASE{case} ELSE {last} END)") }
 }
 
 /// Writes the number of a bucket, as [`Calendar::number`] computes it. PostgreSQL divides

@@ -1,5 +1,6 @@
 //! Puts an answer together from the statements that a database ran.
 
+use super::shown::seen;
 use super::spread;
 use super::statement::{Dialect, Statement, Target, Where, key_text, unit_millis};
 use crate::query::{
@@ -32,6 +33,9 @@ pub(super) fn answer(target: &Target, run: &mut impl Run, query: &Query) -> Resu
         let received = query.sort.len();
         return Err(crate::Error::TooManySorts { received, limit: MAX_SORTS });
     }
+    let asked = query;
+    let seen = seen(target, run, &query.filters, &query.any)?;
+    let query = &Query { filters: seen.filters, any: seen.any, ..query.clone() };
     let passing = Where { filters: &query.filters, any: &query.any };
     let total = count(target, run, passing)?;
     let (rows, next) = page(target, run, query)?;
@@ -43,7 +47,7 @@ pub(super) fn answer(target: &Target, run: &mut impl Run, query: &Query) -> Resu
         Some(wanted) => Some(series(target, run, passing, wanted)?),
         None => None,
     };
-    let unmatched = if total == 0 { unmatched(target, run, &query.filters)? } else { Vec::new() };
+    let unmatched = if total == 0 { unmatched(target, run, &asked.filters)? } else { Vec::new() };
     Ok(Answer { rows, total, facets, series, next, unmatched, has_changed: false })
 }
 
@@ -213,8 +217,10 @@ fn unmatched(target: &Target, run: &mut impl Run, filters: &[Filter]) -> Result<
     let mut unmatched = Vec::new();
     for (filter_idx, filter) in filters.iter().enumerate() {
         for (test, value) in alone(&filter.test) {
-            let alone = Filter::new(&filter.column, test);
-            let rows = run.run(&target.exists(&alone)?, &[Cell::Whole])?;
+            let alone = Filter { test, ..filter.clone() };
+            let seen = seen(target, run, std::slice::from_ref(&alone), &[])?;
+            let passing = Where { filters: &seen.filters, any: &seen.any };
+            let rows = run.run(&target.exists(passing)?, &[Cell::Whole])?;
             let is_found = whole(rows.first().and_then(|row| row.first())) > 0;
             if !is_found {
                 unmatched.push(Unmatched { filter_idx, value });

@@ -3,7 +3,7 @@
 
 use super::answer::{Cell, Run};
 use super::join::repeated_keys;
-use super::statement::{Dialect, SqlColumn, Statement, Target};
+use super::statement::{Dates, Dialect, SqlColumn, Statement, Target};
 use crate::load::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
 use crate::{Result, Value};
 
@@ -33,6 +33,11 @@ pub(super) fn report(target: &Target, run: &mut impl Run) -> Result<LoadReport> 
     }
     let mut report =
         LoadReport::of_database(*n_rows, *n_misfit_rows, by_column.iter().sum(), misfits);
+    report.date_columns = date_columns(target, run)?;
+    let counted = doubtful.iter().zip(by_column).filter(|(_, n_misfits)| **n_misfits > 0);
+    report.misfits_by_column =
+        counted.map(|((column, _), n_misfits)| (column.name.clone(), *n_misfits)).collect();
+    add_rounded(target, run, &mut report)?;
     for join in &target.joins {
         let statement = Statement { sql: repeated_keys(join), parameters: Vec::new() };
         let rows = run.run(&statement, &[Cell::Whole])?;
@@ -43,6 +48,50 @@ pub(super) fn report(target: &Target, run: &mut impl Run) -> Result<LoadReport> 
         }
     }
     Ok(report)
+}
+
+/// Counts the different numbers with more digits than are kept.
+fn add_rounded(target: &Target, run: &mut impl Run, report: &mut LoadReport) -> Result<()> {
+    let doubtful: Vec<(&SqlColumn, &String)> = target
+        .columns
+        .iter()
+        .filter_map(|column| Some((column, column.rounded.as_ref()?)))
+        .collect();
+    if doubtful.is_empty() {
+        return Ok(());
+    }
+    let counts: Vec<String> = doubtful
+        .iter()
+        .map(|(column, rounded)| {
+            format!("count(DISTINCT CASE WHEN {rounded} THEN {} END)", column.source)
+        })
+        .collect();
+    let sql = format!("SELECT {} FROM {}", counts.join(", "), target.from);
+    let statement = Statement { sql, parameters: Vec::new() };
+    let rows = run.run(&statement, &vec![Cell::Whole; counts.len()])?;
+    for ((column, _), count) in doubtful.iter().zip(rows.iter().flatten()) {
+        report.add_rounded(&column.name, count.as_f64().unwrap_or(0.0) as u64);
+    }
+    Ok(())
+}
+
+/// Gives the columns of timestamps that hold dates without a time of day.
+pub(super) fn date_columns(target: &Target, run: &mut impl Run) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for column in &target.columns {
+        let holds_dates = match &column.dates {
+            Dates::No => false,
+            Dates::Yes => true,
+            Dates::Unless(sql) => {
+                let statement = Statement { sql: sql.clone(), parameters: Vec::new() };
+                run.run(&statement, &[Cell::Whole])?.is_empty()
+            }
+        };
+        if holds_dates {
+            names.push(column.name.clone());
+        }
+    }
+    Ok(names)
 }
 
 fn counts(target: &Target, doubtful: &[(&SqlColumn, &str)]) -> Statement {

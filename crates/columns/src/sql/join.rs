@@ -101,6 +101,9 @@ pub(super) fn joined(
                 misfit: None,
                 expression,
                 is_whole: column.is_whole,
+                dates: column.dates.clone(),
+                // As with misfits, that table reports it.
+                rounded: None,
             });
         }
         sources.push_str(&format!(

@@ -7,6 +7,7 @@ mod aggregate;
 mod answer;
 mod fit;
 mod join;
+mod shown;
 mod spread;
 mod statement;
 mod writer;

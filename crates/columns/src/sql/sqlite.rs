@@ -11,10 +11,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::answer::{self, Cell, Run};
 use super::join::{self, Join};
-use super::statement::{Dialect, Key, SqlColumn, Statement, Target, quoted};
+use super::statement::{Dates, Dialect, Key, SqlColumn, Statement, Target, quoted};
 use super::{aggregate, fit, functions};
 use crate::cache::Stamp;
-use crate::load::number_of;
+use crate::load::{is_rounded_to, number_of};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::related::Lookup;
 use crate::spec::NULL_WORDS;
@@ -63,7 +63,7 @@ impl SqliteTable {
         let failed = |cause| Error::Sqlite { source_name: source_name.clone(), cause };
         let connection = connect(path).map_err(failed)?;
         let known = column_names(&connection, table).map_err(failed)?;
-        let mut columns = sql_columns(&source_name, &known, spec)?;
+        let mut columns = sql_columns(&source_name, table, &known, spec)?;
         let mut keys = keys(&connection, table, &known);
         let mut from = quoted(table);
         let mut joins = Vec::new();
@@ -71,7 +71,7 @@ impl SqliteTable {
             let source_name = format!("sqlite:{}#{other}", path.display());
             let known = column_names(&connection, other)
                 .map_err(|cause| Error::Sqlite { source_name: source_name.clone(), cause })?;
-            let others = sql_columns(&source_name, &known, &lookup.spec)?;
+            let others = sql_columns(&source_name, other, &known, &lookup.spec)?;
             joins.push(Join::new(lookup, quoted(other), &columns, &others)?);
         }
         if !joins.is_empty() {
@@ -136,6 +136,8 @@ impl Table for SqliteTable {
                 name: column.name.clone(),
                 kind: column.kind,
                 has_lists: false,
+                // A column of SQLite holds whatever was put into it.
+                is_whole: false,
             })
             .collect()
     }
@@ -249,6 +251,27 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
             ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
         })
     })?;
+    connection.create_scalar_function("dowse_is_private", 1, flags, |context| {
+        Ok(match context.get_raw(0) {
+            ValueRef::Text(bytes) => {
+                !text::find_private(&String::from_utf8_lossy(bytes)).is_empty()
+            }
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => false,
+        })
+    })?;
+    connection.create_scalar_function("dowse_is_rounded", 1, flags, |context| {
+        let text = context.get_raw(0).as_str().unwrap_or_default();
+        Ok(match number_of(text) {
+            Some(Value::Real(number)) => is_rounded_to(text, number),
+            _ => false,
+        })
+    })?;
+    connection.create_scalar_function("dowse_is_date", 1, flags, |context| {
+        Ok(match context.get_raw(0) {
+            ValueRef::Text(bytes) => moment::is_date(&String::from_utf8_lossy(bytes)),
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => false,
+        })
+    })?;
     connection.create_scalar_function("dowse_number", 1, flags, |context| {
         use rusqlite::types::Value as Held;
         let number = context.get_raw(0).as_str().ok().and_then(number_of);
@@ -309,6 +332,7 @@ fn keys(connection: &Connection, table: &str, known: &[(String, i64)]) -> Vec<Ke
 /// Checks columns against those that a table has.
 fn sql_columns(
     source_name: &str,
+    table: &str,
     known: &[(String, i64)],
     spec: &TableSpec,
 ) -> Result<Vec<SqlColumn>> {
@@ -334,12 +358,12 @@ fn sql_columns(
                 reason: "several values in a cell are read from files only",
             });
         }
-        columns.push(sql_column(&column));
+        columns.push(sql_column(&column, table));
     }
     Ok(columns)
 }
 
-fn sql_column(spec: &ColumnSpec) -> SqlColumn {
+fn sql_column(spec: &ColumnSpec, table: &str) -> SqlColumn {
     let name = quoted(&spec.source_name);
     let expression = match spec.kind {
         Kind::Text => format!("CAST({name} AS TEXT) COLLATE BINARY"),
@@ -365,6 +389,15 @@ fn sql_column(spec: &ColumnSpec) -> SqlColumn {
             words.join(", ")
         )
     });
+    let dates = match spec.kind {
+        Kind::Timestamp => Dates::Unless(format!(
+            "SELECT 1 FROM {} WHERE {expression} IS NOT NULL AND NOT dowse_is_date({name}) LIMIT 1",
+            quoted(table)
+        )),
+        Kind::Text | Kind::Number | Kind::Boolean => Dates::No,
+    };
+    let rounded = (spec.kind == Kind::Number)
+        .then(|| format!("(typeof({name}) = 'text' AND dowse_is_rounded({name}))"));
     SqlColumn {
         name: spec.name.clone(),
         kind: spec.kind,
@@ -372,5 +405,7 @@ fn sql_column(spec: &ColumnSpec) -> SqlColumn {
         source: name,
         misfit,
         is_whole: false,
+        rounded,
+        dates,
     }
 }

@@ -37,6 +37,21 @@ pub(super) struct SqlColumn {
     pub(super) misfit: Option<String>,
     /// In PostgreSQL, whether numbers come as whole ones.
     pub(super) is_whole: bool,
+    /// The condition that a number has more digits than are kept; none where that cannot be.
+    pub(super) rounded: Option<String>,
+    /// Whether its points in time are dates without a time of day.
+    pub(super) dates: Dates,
+}
+
+/// Whether points in time are dates without a time of day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Dates {
+    /// They have times, or the column holds something else.
+    No,
+    /// The type of the column says so.
+    Yes,
+    /// Unless this statement finds one with a time.
+    Unless(String),
 }
 
 /// An expression that tells rows apart.
@@ -172,11 +187,10 @@ impl Target {
         Ok(writer.finish())
     }
 
-    /// Tells whether any row passes a filter.
-    pub(super) fn exists(&self, filter: &Filter) -> Result<Statement> {
+    /// Tells whether any row passes.
+    pub(super) fn exists(&self, rows: Where<'_>) -> Result<Statement> {
         let mut writer = Writer::new(self, "SELECT count(*) FROM (SELECT 1 FROM ");
-        let filters = std::slice::from_ref(filter);
-        writer.write_source(Where { filters, any: &[] }, None)?;
+        writer.write_source(rows, None)?;
         writer.push(" LIMIT 1) AS found");
         Ok(writer.finish())
     }

@@ -1,5 +1,5 @@
 //! `dowse bench contexts`: tools over a folder of JSON documents, by words alone and, where a
-//! model is here, by meaning.
+//! model is here, by vector.
 
 mod session;
 mod strings;
@@ -50,7 +50,7 @@ pub fn run(folder: &Path, work: &Path, clock: &Clock, embedder: &EmbedderChoice)
     many_tools(&session, &mut report, &world)?;
     drop(session);
 
-    let session = Session::open(&work.join("meaning"), clock, embedder.clone())?;
+    let session = Session::open(&work.join("vectors"), clock, embedder.clone())?;
     match session.model() {
         Ok(model) => {
             let begun = Instant::now();
@@ -58,11 +58,11 @@ pub fn run(folder: &Path, work: &Path, clock: &Clock, embedder: &EmbedderChoice)
             let world = made(&session, &mut Report::new(""), files, longs)?;
             let n_chunks = session.n_chunks(&world.tables)? as f64;
             let note = format!("words and vectors of `{model}`, from upload to the last vector");
-            report.add_noted("index by meaning", begun.elapsed().as_secs_f64(), "s", note);
+            report.add_noted("index by vector", begun.elapsed().as_secs_f64(), "s", note);
             report.add("vectors", n_chunks / begun.elapsed().as_secs_f64(), "chunks/s");
             searches(&session, &mut report, &world, "words and vectors")?;
         }
-        Err(why) => report.add_noted("index by meaning", 0.0, "s", format!("not measured: {why}")),
+        Err(why) => report.add_noted("index by vector", 0.0, "s", format!("not measured: {why}")),
     }
     Ok(report)
 }

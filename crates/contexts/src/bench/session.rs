@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
-use ingest::{Job, JobQueue, Progress, QueueConfig, Vectors, Workers};
+use ingest::{Job, JobQueue, ObjectError, Progress, QueueConfig, Vectors, Workers};
 use model::{Caller, Clock, Deadline};
 use retrieve::Retriever;
 use store::{DocumentPage, Store};
 
 use super::THRESHOLD_CHARS;
 use crate::{
-    ContextsConfig, Error, JOBS, Locks, NewProject, NewTool, Result, SearchIndex, Service,
-    ServiceConfig, ServiceSlot, Table, Tool, limits,
+    ContextsConfig, JOBS, Locks, NewProject, NewTool, Result, SearchIndex, Service, ServiceConfig,
+    ServiceSlot, Table, Tool, limits,
 };
 
 /// How long one step may take.
@@ -87,7 +87,7 @@ impl Session {
 
     pub(super) fn tool(&self, table: &Table, path: &str, name: &str) -> Result<Tool> {
         let new = NewTool {
-            table_id: table.id.clone(),
+            table_id: table.id.to_string(),
             json_path: path.to_owned(),
             name: name.to_owned(),
             ..NewTool::default()
@@ -138,7 +138,7 @@ impl Session {
     }
 
     pub(super) fn wait(&self, job: &Job) -> Result<Job> {
-        self.queue.wait(&job.id, &soon()).map_err(Error::Queue)
+        self.queue.wait(&job.id, &soon()).map_err(|error| ObjectError::Queue(error).into())
     }
 }
 

@@ -1,5 +1,6 @@
 //! An endpoint's key opens its bound tools and nothing else, as they are bound now.
 
+use ingest::ObjectError;
 use model::Identity;
 use serde_json::json;
 
@@ -48,7 +49,7 @@ fn a_key_opens_the_bound_tools_and_nothing_else() {
         service.add_key(&agent, &id).map(|_| ()),
         service.delete_tool(&agent, &bound.id).map(|_| ()),
     ] {
-        assert!(matches!(refused, Err(Error::NotFound { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Object(ObjectError::NotFound { .. }))), "{refused:?}");
     }
     assert!(service.list_projects(&agent).unwrap().is_empty());
 
@@ -62,7 +63,7 @@ fn keys_are_shown_once_and_can_be_taken_away() {
     let service = &world.service;
     let ann = member("acme", "ann");
     let project = world.project(&ann);
-    let new = NewEndpoint { project_id: Some(project.id.clone()), ..endpoint("Agent", &[]) };
+    let new = NewEndpoint { project_id: Some(project.id.to_string()), ..endpoint("Agent", &[]) };
     let first = service.create_endpoint(&ann, &new).unwrap();
     let id = first.endpoint.id.clone();
     let second = service.add_key(&ann, &id).unwrap();
@@ -114,7 +115,10 @@ fn bindings_change_at_once_and_names_stay_unique() {
     rename(&one.id, "two").unwrap();
     assert_eq!(names(), ["read", "two"]);
     rename(&reader.id, "one").unwrap();
-    assert!(matches!(bind(&[&one.id, &one.id]), Err(Error::BadRequest { .. })));
+    assert!(matches!(
+        bind(&[&one.id, &one.id]),
+        Err(Error::Object(ObjectError::BadRequest { .. }))
+    ));
     service.delete_tool(&ann, &one.id).unwrap();
     assert_eq!(names(), ["one"]);
     assert_eq!(service.get_endpoint(&ann, id).unwrap().tool_ids, std::slice::from_ref(&reader.id));
@@ -122,11 +126,14 @@ fn bindings_change_at_once_and_names_stay_unique() {
     let elsewhere = world.project(&ann);
     let table = world.table(&ann, &elsewhere.id, &json!({}));
     let (foreign, _) = service.create_tool(&ann, &new_tool(&table.id, "", "foreign")).unwrap();
-    assert!(matches!(bind(&[&foreign.id]), Err(Error::BadRequest { .. })));
+    assert!(matches!(bind(&[&foreign.id]), Err(Error::Object(ObjectError::BadRequest { .. }))));
     let stolen = service.create_endpoint(&admin("other"), &endpoint("Eve", &[&reader.id]));
     let refused = stolen.unwrap_err().to_string();
     assert!(refused.starts_with("Tool not found: `"), "{refused}");
     for name in ["", "with space", "ümlaut", "a.b", &"x".repeat(65)] {
-        assert!(matches!(rename(&reader.id, name), Err(Error::BadRequest { .. })), "{name}");
+        assert!(
+            matches!(rename(&reader.id, name), Err(Error::Object(ObjectError::BadRequest { .. }))),
+            "{name}"
+        );
     }
 }

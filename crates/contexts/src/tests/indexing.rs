@@ -424,3 +424,46 @@ fn a_tool_has_its_own_threshold_and_use_of_short_strings() {
     let wrong = crate::NewTool { chunk_threshold_chars: Some(0), ..ignore };
     assert!(world.service.create_tool(&ann, &wrong).is_err());
 }
+
+/// What another tool has indexed is not found by one whose threshold it does not reach, nor
+/// counted for it.
+#[test]
+fn a_tool_finds_only_what_reaches_its_own_threshold() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let document = json!({
+        "items": [{ "v": "narwhal tusk length" }, { "v": "beluga song" }],
+        "text": long("narwhal"),
+    });
+    let table = world.table(&ann, &world.project(&ann).id, &document);
+    let make = |short_strings, chunk_threshold_chars, path: &str, name: &str| {
+        let new =
+            NewTool { short_strings, chunk_threshold_chars, ..new_tool(&table.id, path, name) };
+        let (tool, job) = world.service.create_tool(&ann, &new).unwrap();
+        world.done(&job.unwrap());
+        tool.id
+    };
+    let ignore = ShortStringsUse::Ignore;
+    let strict = make(ignore, Some(200), "", "strict");
+    let nothing = make(ignore, Some(200), "/items", "nothing");
+    let low = make(ignore, Some(10), "", "low");
+    let together = make(ShortStringsUse::Together, Some(200), "/items", "together");
+    let paths = |tool: &str| {
+        let found = world.search(&ann, tool, "narwhal");
+        let mut paths: Vec<String> = found.results.into_iter().map(|hit| hit.json_path).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    };
+    assert_eq!(paths(&strict), ["/text"]);
+    assert_eq!(paths(&low), ["/items/0/v", "/text"]);
+    assert_eq!(paths(&nothing), [""; 0]);
+    assert_eq!(paths(&together), ["/0/v"]);
+    let counted = |tool: &str| {
+        let tool = world.service.get_tool(&ann, tool).unwrap();
+        index_of(&tool).nodes_count
+    };
+    assert_eq!([&strict, &nothing, &low, &together].map(|tool| counted(tool)), [1, 0, 3, 2]);
+    let found = world.search(&ann, &nothing, "narwhal");
+    assert!(found.warnings.iter().any(|warning| warning.code == "no_text"), "{found:?}");
+}

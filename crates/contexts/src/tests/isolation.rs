@@ -3,6 +3,8 @@
 
 use serde_json::json;
 
+use ingest::{JobService as _, ObjectError};
+
 use super::{Fixture, admin, long, member, new_tool, soon};
 use crate::{
     EndpointChange, Error, Member, NewEndpoint, NewProject, NodeRequest, ProjectChange, Result,
@@ -20,7 +22,7 @@ fn outcome<T>(result: Result<T>) -> Outcome {
     match result {
         Ok(_) => Outcome::Done,
         Err(Error::Denied) => Outcome::Denied,
-        Err(Error::NotFound { .. }) => Outcome::Missing,
+        Err(Error::Object(ObjectError::NotFound { .. })) => Outcome::Missing,
         Err(error) => panic!("{error:?}"),
     }
 }
@@ -37,8 +39,11 @@ fn every_call_asks_who_is_calling() {
     let project = world.service.create_project(&ann, &new).unwrap();
     let table = world.table(&ann, &project.id, &json!({ "a": long("harbour") }));
     let tool = world.tool(&ann, &table.id, "/a", "harbour");
-    let endpoint =
-        NewEndpoint { name: "Agent".to_owned(), tool_ids: vec![tool.id.clone()], project_id: None };
+    let endpoint = NewEndpoint {
+        name: "Agent".to_owned(),
+        tool_ids: vec![tool.id.to_string()],
+        project_id: None,
+    };
     let endpoint = world.service.create_endpoint(&ann, &endpoint).unwrap().endpoint;
     let file = world.file(&json!({ "a": long("harbour") }));
     let request = NodeRequest { json_path: String::new(), offset: 0, max_chars: 10 };
@@ -95,8 +100,11 @@ fn every_call_asks_who_is_calling() {
             "{who}"
         );
         assert_eq!(outcome(service.add_key(&caller, &endpoint.id)), edits, "{who}");
-        let new =
-            NewEndpoint { name: "x".to_owned(), tool_ids: vec![tool.id.clone()], project_id: None };
+        let new = NewEndpoint {
+            name: "x".to_owned(),
+            tool_ids: vec![tool.id.to_string()],
+            project_id: None,
+        };
         assert_eq!(outcome(service.create_endpoint(&caller, &new)), edits, "{who}");
 
         let change = ProjectChange { name: Some("New".to_owned()), members: None };

@@ -20,7 +20,7 @@ impl Reading {
         let file = world.folder.path().join("raw.json");
         fs_err::write(&file, text).unwrap();
         let table = world.service.create_table(&ann, &project.id, "T", &file, &soon()).unwrap();
-        Reading { world, table: table.id }
+        Reading { world, table: table.id.to_string() }
     }
 
     fn get(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
@@ -51,6 +51,25 @@ fn nodes_of_every_kind() {
         assert!(matches!(reading.get(missing, 0, 10), Err(Error::NoNode { .. })), "{missing}");
     }
     assert!(matches!(reading.get("a", 0, 10), Err(Error::BadPointer(_))));
+}
+
+/// A value was hidden with its name beside it, and shown when it was read alone.
+#[test]
+fn a_value_is_called_what_is_around_it() {
+    let reading = Reading::of(
+        r#"{"env": [{"name": "DB_PASSWORD", "value": "x"}, {"key": "colour", "value": "y"}],
+            "secret": {"value": "z", "list": ["w"]}, "value": "v", "plain": {"text": "t"}}"#,
+    );
+    let check = |path: &str, name: Option<&str>| {
+        let around = reading.get(path, 0, 10).unwrap().around("/text");
+        assert_eq!(around.name.as_deref(), name, "{path}");
+    };
+    check("/env/0/value", Some("DB_PASSWORD"));
+    check("/env/1/value", Some("env"));
+    check("/secret/value", Some("secret"));
+    check("/secret/list/0", Some("secret"));
+    check("/plain/text", Some("text"));
+    check("/value", Some(""));
 }
 
 #[test]

@@ -8,13 +8,14 @@ use serde_json::json;
 
 use crate::cli::AuditArgs;
 use crate::commands::sets::load_placed;
+use crate::config::Purpose;
 use crate::print;
 
 /// Characters of a query on a terminal.
 const QUERY_CHARS: usize = 60;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
-    let config = load_placed(&args.config, &args.data)?.config;
+    let config = load_placed(&args.config, &args.data, Purpose::Look)?.config;
     let entries = Audit::tail(&config.data_dir.join("audit"), args.entries, |entry| {
         args.tool.as_ref().is_none_or(|tool| *tool == entry.tool)
             && args.caller.as_ref().is_none_or(|caller| *caller == entry.caller)

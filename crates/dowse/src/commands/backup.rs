@@ -12,27 +12,34 @@ use serde_json::json;
 
 use crate::archive::Places;
 use crate::cli::BackupArgs;
-use crate::commands::reach::{Reach, reach};
+use crate::commands::reach::{Reach, holds_data, reach};
 use crate::commands::sets::load_placed;
-use crate::commands::variable;
-use crate::config::{CatalogueKind, Config, load};
-use crate::wiring::{SharedState, open_catalogue, places_of, store_folder, upload_files};
+use crate::commands::{Outcome, variable};
+use crate::config::{CatalogueKind, Config, Purpose, load};
+use crate::wiring::{
+    SharedState, open_catalogue, place_charts, places_of, store_folder, upload_files,
+};
 use crate::{archive, print};
 
 /// The file in the data folder that says when everything was last copied.
 pub(crate) const LAST_BACKUP: &str = "last-backup.json";
 
 /// Copies everything that is kept.
-pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
+pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<Outcome> {
     crate::platform::keep_private();
-    let config = load_placed(&args.config, &args.data)?.config;
+    let config = load_placed(&args.config, &args.data, Purpose::Look)?.config;
     let file = &args.file;
     ensure!(!file.exists(), "`{}` exists already\nhint: choose another name", file.display());
     let unfinished = Unfinished(with_ending(file, ".unfinished"));
     let _ = fs_err::remove_file(&unfinished.0);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     ensure!(
-        config.store.choice()?.catalogue == CatalogueKind::Postgres
-            || store_folder(&config.data_dir).is_dir(),
+        folder.is_none_or(Path::is_dir),
+        "there is no folder `{}` for the copy\nhint: make it, or name another place",
+        folder.unwrap_or(Path::new("")).display()
+    );
+    ensure!(
+        holds_data(&config)?,
         "`{}` holds nothing to copy\nhint: name the configuration with `--config`",
         config.data_dir.display()
     );
@@ -46,23 +53,48 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
             "this command"
         }
     };
-    archive::verify(&unfinished.0)?;
+    let damaged = archive::verify(&unfinished.0)?;
     fs_err::rename(&unfinished.0, file)?;
     if args.json {
         let n_bytes = fs_err::metadata(file)?.len();
-        print::json(&json!({ "file": file, "data_dir": config.data_dir, "bytes": n_bytes }))?;
+        let data_dir = &config.data_dir;
+        print::json(&json!({
+            "file": file, "data_dir": data_dir, "bytes": n_bytes, "damaged": damaged,
+        }))?;
     }
     print::note(format!(
         "everything in {} is in {}, copied by {by} and read back",
         config.data_dir.display(),
         file.display()
     ));
-    Ok(())
+    Ok(outcome_of(&damaged))
+}
+
+/// Names what was damaged before it was copied.
+fn outcome_of(damaged: &[String]) -> Outcome {
+    for problem in damaged {
+        print::note(format!("DAMAGED in the copy as in its source: {problem}"));
+    }
+    if damaged.is_empty() {
+        return Outcome::Done;
+    }
+    print::note("hint: an earlier backup may have these files; else add the documents again");
+    Outcome::Problems
+}
+
+/// Names the documents whose files are damaged, those of each collection or tenant alike.
+fn damaged_of(shared_state: &SharedState) -> anyhow::Result<Vec<String>> {
+    let catalogue = shared_state.open_store()?.store.catalogue();
+    let damaged = knowledge::damaged_originals(&*catalogue, &shared_state.uploads()?)?;
+    Ok(damaged
+        .into_iter()
+        .map(|one| format!("document `{}`: {}", one.document, one.problem))
+        .collect())
 }
 
 /// Makes a data folder, or the tables of a database that servers share, from a copy; indexes are
 /// built from it when they are first used.
-pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
+pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<Outcome> {
     crate::platform::keep_private();
     let mut config = load(args.config.config.as_deref(), &variable)?.config;
     if let Some(named) = &args.data.data_dir {
@@ -73,20 +105,15 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
         "there is no backup `{}`\nhint: name a file that `dowse backup FILE` made",
         args.file.display()
     );
-    let kind = archive::kind_of(&args.file)?;
-    if kind == archive::BackupKind::Archive {
-        archive::verify(&args.file)?;
+    if archive::kind_of(&args.file)? == archive::BackupKind::Catalogue {
+        refuse_sqlite(&args.file)?;
     }
+    let damaged = archive::verify(&args.file)?;
     let folder = store_folder(&config.data_dir);
     guard::private::create_folder(&folder)?;
     let unfinished = Unfinished(folder.join("catalogue.restoring"));
-    let catalogue = match kind {
-        archive::BackupKind::Catalogue => &args.file,
-        archive::BackupKind::Archive => {
-            archive::extract_catalogue(&args.file, &unfinished.0)?;
-            &unfinished.0
-        }
-    };
+    archive::extract_catalogue(&args.file, &unfinished.0)?;
+    let catalogue = &unfinished.0;
     let place = match config.store.choice()?.catalogue {
         CatalogueKind::Sqlite => {
             restore_folder(catalogue, &folder)?;
@@ -97,9 +124,7 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
             "the catalogue in PostgreSQL".to_owned()
         }
     };
-    if kind == archive::BackupKind::Archive {
-        archive::extract_folders(&args.file, &places_of(&config))?;
-    }
+    archive::extract_folders(&args.file, &places_of(&config))?;
     // Uploads of the copy may be in its catalogue or in its folder; this configuration says where
     // they belong.
     let (catalogue, _lock) = open_catalogue(&config.store, &folder, crate::clock::system())?;
@@ -107,12 +132,28 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<()> {
         upload_files(&config.store, &config.base, &config.data_dir, Arc::clone(&catalogue));
     uploads.take_from_folder()?;
     uploads.take_from_catalogue(&*catalogue)?;
+    place_charts(&config, &*catalogue)?;
     catalogue.close()?;
     if args.json {
         print::json(&json!({ "file": args.file, "data_dir": config.data_dir }))?;
     }
     print::note(format!("{place} is restored from {}", args.file.display()));
-    Ok(())
+    Ok(outcome_of(&damaged))
+}
+
+/// Refuses a SQLite file, which holds a part of a data folder at most: documents that were uploaded
+/// would be there without their files, and changes that are still in its log would be missing.
+fn refuse_sqlite(file: &Path) -> anyhow::Result<()> {
+    let name = file.display();
+    ensure!(
+        store::is_catalogue(file)?,
+        "`{name}` is a SQLite file of another program\nhint: name a file that `dowse backup FILE` made"
+    );
+    anyhow::bail!(
+        "`{name}` is a catalogue alone: what was uploaded is not in it\n\
+         hint: name a file that `dowse backup FILE` made; to make one of a copied data folder, \
+         run `dowse backup FILE --data-dir FOLDER` with the whole folder"
+    )
 }
 
 /// Writes an archive of everything that is kept by what is open here.
@@ -122,13 +163,13 @@ pub(crate) fn make(shared_state: &SharedState, to: &Path) -> anyhow::Result<()> 
     let uploads = shared_state.uploads()?;
     // An upload that a job of the copy waits for must not go before it is copied as well.
     let _hold = uploads.hold()?;
-    shared_state.kept()?.store.backup(&catalogue.0)?;
+    shared_state.open_store()?.store.backup(&catalogue.0)?;
     let places = Places {
         data_dir: shared_state.data_dir().to_owned(),
         uploads: uploads.folder_to_copy().map(Path::to_owned),
     };
-    archive::write(to, &catalogue.0, &places)
-        .context("hint: is there space for a copy of everything?")?;
+    archive::write(to, &catalogue.0, &places, damaged_of(shared_state)?)
+        .context("the copy could not be written\nhint: is there space for all of it?")?;
     let made = json!({
         "at": model::iso(shared_state.clock.now()),
         "bytes": fs_err::metadata(to)?.len(),

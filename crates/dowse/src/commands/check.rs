@@ -1,25 +1,30 @@
 //! `dowse check`: is the configuration right, what would it serve, and what is wrong with it?
 //!
 //! The exit code is 1 when something is wrong: a source that cannot be read, rows that do not fit,
-//! an engine that does not answer.
+//! an engine, an embedder or a re-ranker that does not answer, a job that nobody goes on with.
 
 use std::time::Duration;
 
 use anyhow::Context;
+use ingest::Job;
 use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serve::{App, Health};
-use store::Repair;
+use store::{Repair, Store};
 
 use crate::cli::CheckArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
-use crate::config::Config;
+use crate::commands::status::model_state;
+use crate::config::{Config, Purpose};
 use crate::print;
-use crate::wiring::{SharedState, app, describe_store};
+use crate::wiring::{
+    FOLDER_HINT, Jobs, SharedState, app, describe_store, failing_embedder, failing_reranker,
+    folder_away,
+};
 
 /// How long databases have to say what they hold.
 const SOURCES_LIMIT: Duration = Duration::from_secs(30);
@@ -27,6 +32,9 @@ const SOURCES_LIMIT: Duration = Duration::from_secs(30);
 /// What is served, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Report {
+    /// Where the running server answers; nothing where none runs, or it listens nowhere.
+    #[serde(default)]
+    address: Option<String>,
     store: String,
     health: String,
     tools: Vec<String>,
@@ -53,10 +61,10 @@ pub(super) struct Problem {
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
-    let loaded = load_placed(&args.config, &args.data)?;
+    let loaded = load_placed(&args.config, &args.data, Purpose::Look)?;
     let config = &loaded.config;
     config.check()?;
-    let reading = reach_to_read(config)?;
+    let reading = reach_to_read(config, Jobs::Leave)?;
     let reached = reading.reach;
     if matches!(reached, Reach::Running(_)) && args.repair {
         anyhow::bail!(
@@ -101,7 +109,12 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
         print::json(&whole)?;
     } else {
         if is_running {
-            print::line("a server is running with this data:");
+            match &report.address {
+                Some(address) => {
+                    print::line(format!("a server is running with this data at {address}:"));
+                }
+                None => print::line("a process has this data open, which listens nowhere:"),
+            }
         }
         show(&report);
     }
@@ -111,6 +124,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
 /// Looks at what a running server serves; the result is JSON for the command to print.
 pub(super) fn hosted(host: &Host, _args: &CheckArgs) -> anyhow::Result<Outcome> {
     let mut report = look(&host.shared_state, &host.app())?;
+    report.address = host.command.listens().then(|| host.app().server.link_base());
     check_store(&host.shared_state, Repair::No, &mut report)?;
     print::line(serde_json::to_string(&report)?);
     Ok(if report.is_well() { Outcome::Done } else { Outcome::Problems })
@@ -140,24 +154,69 @@ pub(super) fn health(shared_state: &SharedState, app: &App) -> anyhow::Result<He
     let mut health = (app.readiness)();
     for folder in app.files.iter().flat_map(|files| files.unreachable_roots(&Caller::local_admin()))
     {
-        let problem = format!("`{folder}` does not exist or does not answer");
-        let hint = "mend its path in `[files] roots`, or make it; what was indexed of it is kept";
-        health = health.with("folder", problem, hint);
+        let problem = folder_away(&folder);
+        // One that was known to be away is named already.
+        if health.degraded.iter().all(|degraded| degraded.problem != problem) {
+            health = health.with("folder", problem, FOLDER_HINT);
+        }
     }
-    let store = &shared_state.kept()?.store;
+    // Other jobs go on at the next start; a folder that is half indexed is missing answers.
+    let is_index = |job: &Job| job.kind == ::files::INDEX_JOB;
+    for job in shared_state.stopped_jobs()?.into_iter().filter(is_index) {
+        let (problem, hint) = stopped(&job);
+        health = health.with("job", problem, &hint);
+    }
+    if let Some(config) = shared_state.served.load_full() {
+        if let Some(state) = failing_embedder(&config, &shared_state.embedder) {
+            let hint = "see that its server answers, and `embedder.base_url`, its model and its \
+                        key; searches work on words meanwhile";
+            health = health.with("embedder", model_state(&state), hint);
+        }
+        if let Some(problem) = failing_reranker(&config) {
+            let hint = "see that its server answers, and `reranker.base_url`, its model and its \
+                        key; results keep the order of words and vectors meanwhile";
+            health = health.with("reranker", problem, hint);
+        }
+    }
+    let store = &shared_state.open_store()?.store;
     let engine = store.engine();
-    if !engine.is_far() || health.degraded.iter().any(|degraded| degraded.what == "engine") {
+    if !engine.info().is_elsewhere()
+        || health.degraded.iter().any(|degraded| degraded.what == "engine")
+    {
         return Ok(health);
     }
     Ok(match engine.reach() {
         Ok(()) => health,
         Err(error) => {
             let problem =
-                format!("{} does not answer: {}", engine.name(), model::with_causes(&error));
+                format!("{} does not answer: {}", engine.info().name, model::with_causes(&error));
             let hint = "check `[store]`, its key and the network; `dowse doctor` says more";
             health.with("engine", problem, hint)
         }
     })
+}
+
+/// Says how far a job came that nobody runs, and what goes on with it.
+fn stopped(job: &Job) -> (String, String) {
+    let (subject, n_done) = (&job.subject, job.progress.n_done);
+    let is_index = job.kind == ::files::INDEX_JOB;
+    let far = match job.progress.n_total {
+        Some(n_total) if is_index => format!(
+            "{} of {n_total} files are not indexed yet: it stopped at {n_done}",
+            n_total.saturating_sub(n_done)
+        ),
+        Some(n_total) => format!("it stopped at {n_done} of {n_total}"),
+        None => "it was stopped before it ended".to_owned(),
+    };
+    let hint = match is_index {
+        true => format!(
+            "`dowse index {}` goes on with it, and so does a server",
+            print::in_shell(subject)
+        ),
+        false => "`dowse serve` goes on with it".to_owned(),
+    };
+    let what = if is_index { "indexing" } else { job.kind.as_str() };
+    (format!("{what} of `{subject}`: {far}"), hint)
 }
 
 /// Gives what does not work as it should.
@@ -174,7 +233,7 @@ pub(super) fn problems_of(health: &Health) -> Vec<Problem> {
 pub(super) fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
     let caller = Caller::local_admin();
     let health = health(shared_state, app)?;
-    let store = &shared_state.kept()?.store;
+    let store = &shared_state.open_store()?.store;
     let deadline = Deadline::after(SOURCES_LIMIT);
     let tables = app.tables.iter().flat_map(|tables| tables.load_reports(&caller, &deadline));
     let tables = tables.map(|(name, report)| table_report(name, report)).collect();
@@ -191,6 +250,7 @@ pub(super) fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Repo
         }
     });
     Ok(Report {
+        address: None,
         store: describe_store(store),
         health: health.status().to_owned(),
         problems: problems_of(&health),
@@ -259,6 +319,12 @@ fn callers(config: &Config) -> String {
     }
 }
 
+/// Tells whether an engine elsewhere does not answer. A check of the store would wait for it for
+/// minutes, since it first lets it catch up.
+pub(super) fn is_engine_away(store: &Store) -> bool {
+    store.engine().info().is_elsewhere() && store.engine().reach().is_err()
+}
+
 /// Reads everything that is kept, compares it with its checksums and indexes with the catalogue,
 /// and rebuilds what is damaged where that is asked for.
 fn check_store(
@@ -266,14 +332,29 @@ fn check_store(
     repair: Repair,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let findings = match shared_state.kept()?.store.check(repair) {
+    let store = &shared_state.open_store()?.store;
+    if is_engine_away(store) {
+        // A repair cannot be done without it.
+        if repair == Repair::Yes {
+            store.engine().reach()?;
+        }
+        if let Err(error) = store.catalogue().verify() {
+            report.problems.push(Problem {
+                what: "catalogue".to_owned(),
+                problem: model::with_causes(&error),
+                hint: "restore a backup with `dowse restore FILE`".to_owned(),
+            });
+        }
+        return Ok(());
+    }
+    let findings = match store.check(repair) {
         Ok(findings) => findings,
         // That it is away is among the problems already.
         Err(error) if error.is_engine_away() && repair == Repair::No => return Ok(()),
         Err(error) => return Err(error.into()),
     };
     if findings.is_empty() && repair == Repair::Yes {
-        print::note("everything that is kept is right");
+        print::note("the store is consistent");
     }
     for finding in findings {
         let place = finding.namespace.as_ref().map_or("catalogue", |name| name.as_str());
@@ -291,5 +372,59 @@ fn check_store(
         };
         report.problems.push(Problem { what: place.to_owned(), problem, hint: hint.to_owned() });
     }
+    check_originals(shared_state, report)
+}
+
+/// Files of documents that are named one by one; of more only the number is said.
+const MAX_NAMED_ORIGINALS: usize = 20;
+
+/// Reads the files that documents were made from, and compares them with what was uploaded.
+fn check_originals(shared_state: &SharedState, report: &mut Report) -> anyhow::Result<()> {
+    let catalogue = shared_state.open_store()?.store.catalogue();
+    let damaged = knowledge::damaged_originals(&*catalogue, &shared_state.uploads()?)?;
+    let hint = "restore a backup, or put the document's content in its place again";
+    for one in damaged.iter().take(MAX_NAMED_ORIGINALS) {
+        let what = format!("document {}", one.document);
+        report.problems.push(Problem { what, problem: one.problem.clone(), hint: hint.to_owned() });
+    }
+    if let Some(n_more) = damaged.len().checked_sub(MAX_NAMED_ORIGINALS).filter(|n| *n > 0) {
+        let problem = format!("the files of {n_more} more documents are damaged");
+        let what = "documents".to_owned();
+        report.problems.push(Problem { what, problem, hint: hint.to_owned() });
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use ingest::{JobProgress, NewJob, Priority};
+    use model::TenantId;
+
+    use super::*;
+
+    /// After an interrupted index `status` said that nothing was missing, and every command that
+    /// opened the data went on with the job for as long as it ran.
+    #[test]
+    fn a_job_that_nobody_runs_is_left_and_said() {
+        let folder = testkit::Folder::new();
+        let config = Config { data_dir: folder.join("data"), ..Config::default() };
+        let shared_state = SharedState::open(&config).unwrap().with_jobs(Jobs::Leave);
+        assert_eq!(shared_state.stopped_jobs().unwrap(), []);
+        let new = NewJob {
+            kind: ::files::INDEX_JOB.to_owned(),
+            subject: "/my files".to_owned(),
+            tenant: TenantId::new("t"),
+            priority: Priority::High,
+            arguments: json!({}),
+        };
+        let job = shared_state.open_store().unwrap().queue.submit(new).unwrap();
+        assert_eq!(shared_state.stopped_jobs().unwrap().len(), 1);
+        let progress = JobProgress { n_done: 126, n_total: Some(1500), ..JobProgress::default() };
+        let (problem, hint) = stopped(&Job { progress, ..job });
+        assert_eq!(
+            problem,
+            "indexing of `/my files`: 1374 of 1500 files are not indexed yet: it stopped at 126"
+        );
+        assert!(hint.starts_with("`dowse index '/my files'` goes on with it"), "{hint}");
+    }
 }

@@ -88,6 +88,10 @@ impl control::Host for Host {
         sent
     }
 
+    fn command(&self) -> Option<&'static str> {
+        (!self.shutdown.is_cancelled()).then(|| self.command.as_str())
+    }
+
     fn mcp(&self, stream: LocalStream) -> anyhow::Result<()> {
         let _inside = self.runtime.enter();
         let (reader, writer) = tokio::io::split(platform::into_async(stream)?);

@@ -4,12 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use serde_json::json;
 
 use crate::cli::InitArgs;
+use crate::config::data_dir_flag;
 use crate::print;
 
 /// The most files that are looked at.
@@ -20,6 +22,8 @@ const MAX_DEPTH: usize = 6;
 const MAX_TABLES: usize = 20;
 /// A file of every data folder.
 const OWN_FILE: &str = "console.secret";
+/// So much of a JSON document is read to see what it is.
+const BEGINNING_BYTES: u64 = 64;
 /// A JSON document of this size is worth a search tool.
 const LARGE_JSON_BYTES: u64 = 256 * 1024;
 
@@ -30,6 +34,8 @@ struct Survey {
     documents: BTreeMap<String, usize>,
     tables: Vec<PathBuf>,
     databases: Vec<PathBuf>,
+    /// Files that are named as databases and are none.
+    no_databases: Vec<PathBuf>,
     json: Vec<PathBuf>,
     /// Folders that could not be looked into, with the reason.
     closed: Vec<String>,
@@ -97,6 +103,10 @@ fn look(root: &Path, folder: &Path, depth: usize, survey: &mut Survey) -> anyhow
             }
             continue;
         }
+        // A pipe or a device would be waited for.
+        if !path.is_file() {
+            continue;
+        }
         if survey.n_files >= MAX_FILES {
             survey.is_cut = true;
             return Ok(());
@@ -107,6 +117,7 @@ fn look(root: &Path, folder: &Path, depth: usize, survey: &mut Survey) -> anyhow
         let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
         match extension.as_str() {
             "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" => survey.tables.push(relative),
+            "json" if is_records(&path) => survey.tables.push(relative),
             "json" if path.metadata().is_ok_and(|file| file.len() >= LARGE_JSON_BYTES) => {
                 survey.json.push(relative);
             }
@@ -115,16 +126,29 @@ fn look(root: &Path, folder: &Path, depth: usize, survey: &mut Survey) -> anyhow
             }
             // Databases have all kinds of names.
             _ if tables::is_sqlite(&path) => survey.databases.push(relative),
+            "sqlite" | "sqlite3" | "db" => survey.no_databases.push(relative),
             _ => {}
         }
     }
     Ok(())
 }
 
+/// Tells whether a JSON file is a list of objects, which are rows.
+fn is_records(file: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let opened = fs_err::File::open(file);
+    let read = opened.and_then(|file| file.take(BEGINNING_BYTES).read_to_end(&mut beginning));
+    let beginning = String::from_utf8_lossy(&beginning);
+    let inside = beginning.trim_start_matches('\u{feff}').trim_start().strip_prefix('[');
+    read.is_ok() && inside.is_some_and(|inside| inside.trim_start().starts_with('{'))
+}
+
 fn draft(root: &Path, survey: &Survey) -> String {
-    let mut text = String::from(
+    let data_dir = data_dir_flag().map_or(".dowse".into(), Path::to_string_lossy);
+    let mut text = format!(
         "# Drafted from what is in this folder. Every key: docs/reference/configuration.md.\n\
-         data_dir = \".dowse\"\n",
+         data_dir = {}\n",
+        toml::Value::String(data_dir.into_owned())
     );
     if survey.is_cut {
         let _ = writeln!(text, "# Only the first {MAX_FILES} files were looked at.");
@@ -136,6 +160,10 @@ fn draft(root: &Path, survey: &Survey) -> String {
         let kinds: Vec<String> =
             survey.documents.iter().map(|(kind, n_files)| format!("{n_files} {kind}")).collect();
         let _ = write!(text, "\n# Documents: {}.\n[files]\nroots = [\".\"]\n", kinds.join(", "));
+    }
+    for file in survey.no_databases.iter().take(MAX_TABLES) {
+        let shown = on_one_line(&file.display().to_string());
+        let _ = write!(text, "\n# `{shown}` is no SQLite database, and was passed over.\n");
     }
     let sources = sources(root, survey, &mut text);
     let mut names = BTreeSet::new();
@@ -269,6 +297,30 @@ mod tests {
         let error = run(&args).unwrap_err().to_string();
         assert!(error.contains("was left alone"), "{error}");
         assert_eq!(folder.read("dowse.toml"), text);
+    }
+
+    /// A list of records was counted as a document, a broken database was passed over without a
+    /// word, and a pipe was waited for without an end.
+    #[test]
+    fn records_are_rows_and_what_is_no_file_is_not_read() {
+        let folder = testkit::Folder::new();
+        folder.write("orders.json", " [\n {\"id\": 1, \"n\": 2}, {\"id\": 2, \"n\": 3}]");
+        folder.write("settings.json", "{\"id\": 1}");
+        folder.write("names.json", "[\"a\", \"b\"]");
+        folder.write("notdb.sqlite", "no database");
+        #[cfg(unix)]
+        for name in ["pipe.csv", "pipe"] {
+            let made = std::process::Command::new("mkfifo").arg(folder.join(name)).status();
+            assert!(made.unwrap().success());
+        }
+        let args = InitArgs { folder: folder.path().to_owned(), print: false, json: false };
+        run(&args).unwrap();
+        let text = folder.read("dowse.toml");
+        let config: crate::config::Config = toml::from_str(&text).unwrap();
+        let sources: Vec<&str> = config.tables.iter().map(|table| table.source.as_str()).collect();
+        assert_eq!(sources, ["orders.json"], "{text}");
+        assert!(text.contains("# `notdb.sqlite` is no SQLite database"), "{text}");
+        assert!(text.contains("2 json"), "{text}");
     }
 
     /// Two files of one name made two tables of one name, which no server takes, and databases

@@ -63,8 +63,6 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Mcp(args) => mcp::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Connect(args) => connect::run(&args),
-        Command::Backup(args) => backup::backup(&args),
-        Command::Restore(args) => backup::restore(&args),
         Command::Move(args) => move_data::run(&args),
         Command::Tables(command) => tables::run(&command),
         Command::Extract(args) => extract::run(&args),
@@ -74,6 +72,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Bench(command) => bench::run(&command),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+        Command::Backup(args) => return backup::backup(&args),
+        Command::Restore(args) => return backup::restore(&args),
         Command::Check(args) => return check::run(&args),
         Command::Context(args) => return context::run(&args),
         Command::Doctor(args) => return doctor::run(&args),
@@ -87,9 +87,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
     .map(|()| Outcome::Done)
 }
 
-/// Reads the environment.
+/// Reads the environment; a variable that is empty is as good as none.
 pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Runs async work to its end.

@@ -14,8 +14,10 @@ use store::Catalogue;
 
 use crate::cli::MoveArgs;
 use crate::commands::variable;
-use crate::config::{Config, load};
-use crate::wiring::{open_catalogue, open_store, store_folder, upload_files};
+use crate::config::{Config, load, load_as_written};
+use crate::wiring::{
+    open_catalogue, open_store, place_charts, server_of, store_folder, upload_files,
+};
 use crate::{control, print};
 
 /// Folders of the data folder that are copied beside the catalogue and the uploads.
@@ -23,7 +25,8 @@ const FOLDERS: [&str; 1] = ["charts"];
 
 pub(super) fn run(args: &MoveArgs) -> anyhow::Result<()> {
     let from = load(args.config.config.as_deref(), &variable)?.config;
-    let to = load(Some(&args.to), &variable)?.config;
+    // `--data-dir` says where the data is, not where it goes.
+    let to = load_as_written(Some(&args.to), &variable)?.config;
     for config in [&from, &to] {
         refuse_running(config)?;
     }
@@ -39,6 +42,14 @@ pub(super) fn run(args: &MoveArgs) -> anyhow::Result<()> {
         "both configurations name the same catalogue\n\
          hint: `--to` names a configuration with another `data_dir` or another `[store]`"
     );
+    for catalogue in [&source, &target] {
+        if let Some(data_dir) = server_of(&**catalogue)? {
+            bail!(
+                "a server with the data folder `{data_dir}` serves the catalogue in PostgreSQL\n\
+                 hint: stop every server of both configurations before a move"
+            );
+        }
+    }
     let copied =
         store::move_into(&*source, &*target, &|what| print::note(what)).map_err(|error| {
             let hint = if matches!(error, store::Error::AlreadyThere { .. }) {
@@ -52,6 +63,7 @@ pub(super) fn run(args: &MoveArgs) -> anyhow::Result<()> {
     for folder in FOLDERS {
         copy_folder(&from.data_dir.join(folder), &to.data_dir.join(folder))?;
     }
+    place_charts(&to, &*target)?;
     store::end_move(&*target)?;
     target.close()?;
     drop((target, to_lock));

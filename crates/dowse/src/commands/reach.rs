@@ -1,14 +1,16 @@
 //! How a command gets at a data folder: through the process that has it open, or by opening it.
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use store::Verify;
 
-use crate::config::{CatalogueKind, Config};
+use crate::config::{CatalogueKind, Config, is_without_model};
 use crate::control::{self, Connection, Typed};
 use crate::print;
-use crate::wiring::{SharedState, store_folder};
+use crate::wiring::{Jobs, SharedState, store_folder, until_closed};
 
 /// How long a command waits for another one that has the folder open and does not listen: those
 /// are short, or a server that is just starting.
@@ -33,23 +35,24 @@ pub(crate) enum Reach {
 /// Fails when it cannot be opened, or when somebody who does not listen keeps it open for longer
 /// than a minute.
 pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
-    reach_verified(config, Verify::AtOpening)
+    reach_verified(config, Verify::AtOpening, Jobs::Run)
 }
 
-/// Gets at the same, and compares what it opens with its checksums when that is asked for.
+/// Gets at the same, compares what it opens with its checksums when that is asked for, and runs
+/// the jobs that wait or leaves them.
 ///
 /// # Errors
 ///
 /// Those of [`reach`].
-pub(crate) fn reach_verified(config: &Config, verify: Verify) -> anyhow::Result<Reach> {
+pub(crate) fn reach_verified(config: &Config, verify: Verify, jobs: Jobs) -> anyhow::Result<Reach> {
     let begun = Instant::now();
     let mut is_said = false;
     loop {
         if let Some(connection) = control::connect(&config.data_dir) {
             return Ok(Reach::Running(connection));
         }
-        let shared_state = SharedState::open(config)?.verifying(verify);
-        match shared_state.kept() {
+        let shared_state = SharedState::open(config)?.verifying(verify).with_jobs(jobs);
+        match shared_state.open_store() {
             Ok(_) => return Ok(Reach::Here(Box::new(shared_state))),
             Err(error) if !is_locked(&error) => return Err(with_hint(error)),
             Err(_) => {}
@@ -74,10 +77,37 @@ pub(crate) fn reach_verified(config: &Config, verify: Verify) -> anyhow::Result<
 ///
 /// # Errors
 ///
-/// When `[store]` does not say which catalogue is meant.
+/// When `[store]` does not say which catalogue is meant, or this user may not look.
 pub(crate) fn holds_data(config: &Config) -> anyhow::Result<bool> {
     let is_shared = config.store.choice()?.catalogue == CatalogueKind::Postgres;
-    Ok(is_shared || store_folder(&config.data_dir).is_dir())
+    Ok(is_shared || is_there(&config.data_dir)?)
+}
+
+/// Tells whether a data folder has a store, or had one: whoever looks must hear that it is gone, and
+/// not that all is well with nothing.
+///
+/// # Errors
+///
+/// When this user may not look: what somebody else keeps there is not nothing.
+fn is_there(data_dir: &Path) -> anyhow::Result<bool> {
+    let folder = store_folder(data_dir);
+    let has_store = looked(fs_err::metadata(&folder).map(|found| found.is_dir()), data_dir)?;
+    Ok(has_store || store::had_store(&folder))
+}
+
+fn looked(found: std::io::Result<bool>, data_dir: &Path) -> anyhow::Result<bool> {
+    match found {
+        Ok(is_folder) => Ok(is_folder),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(anyhow::Error::from(error).context(format!(
+                "this user may not enter the data folder `{}`\n\
+                 hint: run this as the user whose server or command made it, or name another one \
+                 with `--data-dir`",
+                data_dir.display()
+            )))
+        }
+        Err(_) => Ok(false),
+    }
 }
 
 /// A data folder that a command only looks at.
@@ -85,15 +115,6 @@ pub(crate) struct Reading {
     pub(crate) reach: Reach,
     /// The configuration that it was opened with.
     pub(crate) config: Config,
-    /// What stands in for a folder that does not exist; it goes with this.
-    pub(crate) instead: Option<tempfile::TempDir>,
-}
-
-impl Reading {
-    /// Gives the configuration, the way to the folder, and what must live as long as both.
-    pub(crate) fn into_parts(self) -> (Config, Reach, Option<tempfile::TempDir>) {
-        (self.config, self.reach, self.instead)
-    }
 }
 
 /// Gets at the data folder of a configuration without making one: where nothing was ever stored, an
@@ -102,17 +123,15 @@ impl Reading {
 /// # Errors
 ///
 /// Those of [`reach`].
-pub(crate) fn reach_to_read(config: &Config) -> anyhow::Result<Reading> {
+pub(crate) fn reach_to_read(config: &Config, jobs: Jobs) -> anyhow::Result<Reading> {
     let is_local = config.store.is_of_this_machine()?;
-    let is_there = store_folder(&config.data_dir).exists();
+    let is_there = is_there(&config.data_dir)?;
     let mut config = config.clone();
-    let mut instead = None;
     if is_local && !is_there && control::connect(&config.data_dir).is_none() {
-        let folder = tempfile::tempdir()?;
-        config.data_dir = folder.path().to_owned();
-        instead = Some(folder);
+        config.data_dir = until_closed(tempfile::tempdir()?);
     }
-    Ok(Reading { reach: reach(&config)?, config, instead })
+    let reach = reach_verified(&config, Verify::AtOpening, jobs)?;
+    Ok(Reading { reach, config })
 }
 
 /// Says what to do about a catalogue that does not answer.
@@ -127,7 +146,7 @@ fn with_hint(error: anyhow::Error) -> anyhow::Error {
         return error;
     }
     anyhow::anyhow!(
-        "{error:#}\nhint: start the PostgreSQL of `[store.postgres]`, or mend its address there"
+        "{error:#}\nhint: start the PostgreSQL of `[store.postgres]`, or fix its address there"
     )
 }
 
@@ -156,6 +175,7 @@ pub(crate) fn typed(form: Form) -> anyhow::Result<Typed> {
         folder: std::env::current_dir()?,
         is_terminal: std::io::stdout().is_terminal(),
         is_json: form == Form::Json,
+        is_without_model: is_without_model(),
     })
 }
 
@@ -166,4 +186,37 @@ pub(crate) enum Form {
     Typed,
     /// As JSON, whatever was typed.
     Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `dowse check` once looked at an empty store elsewhere, and found nothing wrong with it.
+    #[test]
+    fn a_store_whose_folder_is_gone_is_not_taken_for_one_that_never_was() {
+        let folder = testkit::Folder::new();
+        let config = Config { data_dir: folder.join("data"), ..Config::default() };
+        assert!(!holds_data(&config).unwrap());
+        let elsewhere = reach_to_read(&config, Jobs::Leave).unwrap().config.data_dir;
+        assert_ne!(elsewhere, config.data_dir);
+        let shared_state = SharedState::open(&config).unwrap().with_jobs(Jobs::Leave);
+        shared_state.open_store().unwrap();
+        drop(shared_state);
+        fs_err::remove_dir_all(store_folder(&config.data_dir)).unwrap();
+        assert!(holds_data(&config).unwrap());
+        let error = reach_to_read(&config, Jobs::Leave).err().unwrap();
+        assert!(format!("{error:#}").contains("store.mark"), "{error:#}");
+    }
+
+    /// The data of another user was called empty: no index, no knowledge bases, nothing to copy.
+    #[test]
+    fn what_may_not_be_entered_is_not_nothing() {
+        let folder = Path::new("/theirs");
+        let error = looked(Err(ErrorKind::PermissionDenied.into()), folder).unwrap_err();
+        let said = format!("{error:#}");
+        assert!(said.contains("may not enter the data folder `/theirs`"), "{said}");
+        assert!(!looked(Err(ErrorKind::NotFound.into()), folder).unwrap());
+        assert!(!looked(Ok(false), folder).unwrap() && looked(Ok(true), folder).unwrap());
+    }
 }

@@ -1,5 +1,6 @@
 //! `dowse serve`: HTTP, until told to stop.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use ::serve::Shared;
@@ -12,15 +13,20 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
 use crate::commands::host::{Hosting, serve_commands};
-use crate::commands::sets::{choose_set, take_folders};
+use crate::commands::sets::{choose_set, take_folders, take_served};
 use crate::commands::{block_on, connect, variable};
-use crate::config::{Config, Loaded, Purpose, load, place_data};
+use crate::config::{Config, DEFAULT_FILE, Loaded, Purpose, load, place_data};
 use crate::files_cli::FilesArgs;
-use crate::wiring::{SharedState, app, work_in_background};
+use crate::wiring::{SharedState, app, store_folder, work_in_background};
 use crate::{control, platform, print, reload};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
-    let loaded = load(args.config.config.as_deref(), &variable)?;
+    let mut loaded = load(args.config.config.as_deref(), &variable)?;
+    if let Some(listen) = args.listen {
+        loaded.config.server.listen = listen;
+    }
+    loaded.config.check()?;
+    let is_chosen = choose_served(&mut loaded, &args.folders, args.data.data_dir.as_deref())?;
     let stamp = loaded.file.as_deref().and_then(reload::stamp);
     let listen = args.listen;
     let (folders, is_json) = (args.folders.clone(), args.json);
@@ -31,10 +37,13 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
             config.server.listen = listen;
         }
         add_folders(&mut config, &folders)?;
+        if is_chosen {
+            return anyhow::Ok(config);
+        }
         place_data(&mut config, file.as_deref(), data_dir.as_deref(), Purpose::Make, &variable)?;
         anyhow::Ok(config)
     };
-    let config = adjust(loaded.config)?;
+    let mut config = adjust(loaded.config)?;
     anyhow::ensure!(
         control::connect(&config.data_dir).is_none(),
         "a process serves the data of `{}` already\n\
@@ -42,6 +51,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         config.data_dir.display()
     );
     let shared_state = SharedState::open(&config)?;
+    if is_chosen {
+        add_indexed_folders(&mut config, &shared_state)?;
+    }
     block_on(async move {
         let shutdown = CancellationToken::new();
         platform::shutdown_on_signal(shutdown.clone())?;
@@ -90,17 +102,70 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     })
 }
 
-/// Reads the configuration of a command that takes folders, and places its data.
+/// Reads the configuration of a command that takes folders and only looks, and finds its data.
 pub(super) fn configured(args: &FilesArgs) -> anyhow::Result<Loaded> {
     let mut loaded = load(args.config.config.as_deref(), &variable)?;
     add_folders(&mut loaded.config, &args.root)?;
     let data_dir = args.data.data_dir.as_deref();
-    place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, Purpose::Make, &variable)?;
+    place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, Purpose::Look, &variable)?;
     match data_dir {
-        None => choose_set(&mut loaded)?,
+        None => {
+            choose_set(&mut loaded)?;
+            take_served(&mut loaded, Purpose::Look)?;
+        }
         Some(_) => take_folders(&mut loaded),
     }
     Ok(loaded)
+}
+
+/// Where nothing is named to serve, takes what a search would look in: the folders that were
+/// indexed from here, or the data that is named alone. Tells whether it did.
+///
+/// # Errors
+///
+/// When there is nothing, or several sets of folders: an empty data folder in the working folder
+/// would hide what is remembered from then on.
+pub(super) fn choose_served(
+    loaded: &mut Loaded,
+    folders: &[PathBuf],
+    data_dir: Option<&Path>,
+) -> anyhow::Result<bool> {
+    if loaded.file.is_some() || !folders.is_empty() || !loaded.config.files.roots.is_empty() {
+        return Ok(false);
+    }
+    let is_placed = data_dir.is_some() || variable("DOWSE_DATA_DIR").is_some();
+    match data_dir {
+        Some(named) => {
+            loaded.config.data_dir = std::path::absolute(named)?;
+            take_folders(loaded);
+        }
+        None => choose_set(loaded)?,
+    }
+    let has_data = is_placed || store_folder(&loaded.config.data_dir).is_dir();
+    anyhow::ensure!(
+        has_data || !loaded.config.files.roots.is_empty(),
+        "nothing to serve: no folder was named, there is no `{DEFAULT_FILE}` here, and nothing was \
+         indexed from here\n\
+         hint: name a folder, as in `dowse serve FOLDER` or `dowse mcp FOLDER`, or draft a \
+         configuration with `dowse init`"
+    );
+    for root in &loaded.config.files.roots {
+        print::note(format!("serves {}, which was indexed before", root.path().display()));
+    }
+    Ok(true)
+}
+
+/// Data of an earlier version does not say which folders it is of; its index does.
+pub(super) fn add_indexed_folders(
+    config: &mut Config,
+    shared_state: &SharedState,
+) -> anyhow::Result<()> {
+    if config.files.roots.is_empty() {
+        let folders = ::files::indexed_roots(&shared_state.open_store()?.store)?;
+        config.files.roots =
+            folders.into_iter().map(|folder| RootConfig::Path(PathBuf::from(folder))).collect();
+    }
+    Ok(())
 }
 
 /// Taking a folder out of a configuration file asks for the end of its index; naming other folders
@@ -124,14 +189,17 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
     Ok(())
 }
 
+/// What is said of an address that is taken.
+pub(super) fn cannot_listen(wanted: SocketAddr) -> String {
+    format!("cannot listen on `{wanted}`\nhint: choose another address with `--listen`")
+}
+
 /// Binds the address, and puts the one that was given into the configuration.
 pub(super) async fn bind(mut config: Config) -> anyhow::Result<(TcpListener, Config)> {
     config.check()?;
     platform::raise_limit(config.limits.connections);
     let wanted = config.server.listen;
-    let listener = TcpListener::bind(wanted).await.with_context(|| {
-        format!("cannot listen on `{wanted}`\nhint: choose another address with `--listen`")
-    })?;
+    let listener = TcpListener::bind(wanted).await.with_context(|| cannot_listen(wanted))?;
     config.server.listen = listener.local_addr()?;
     Ok((listener, config))
 }

@@ -11,12 +11,13 @@ use crate::commands::reach::{Reach, holds_data, reach_verified};
 use crate::commands::serve::add_folders;
 use crate::commands::variable;
 use crate::config::{
-    Config, Loaded, Purpose, Remembered, UserData, load, place_data, remembered_in,
+    Config, Loaded, Purpose, Remembered, UserData, data_dir_flag, load, load_as_written,
+    place_data, remembered_in,
 };
 use crate::control::{self, Connection};
 use crate::files_cli::FilesArgs;
 use crate::print;
-use crate::wiring::{SharedState, app, files_alone};
+use crate::wiring::{Jobs, SharedState, app_without_callers, files_alone};
 
 /// A configuration whose data folder is known.
 pub(super) struct Located {
@@ -49,13 +50,13 @@ pub(super) enum Need {
     Nothing,
 }
 
-/// Finds the folders that are named or configured, or else everything that was indexed from the
-/// working folder or above it, or else everything that is remembered, as far as `choose` takes it.
+/// Finds the folders that are named or configured, or else what `choose` takes of everything that
+/// is remembered.
 pub(super) fn locate(
     args: &FilesArgs,
     folders: &[PathBuf],
     need: Need,
-    choose: impl FnOnce(Vec<Remembered>) -> Vec<Remembered>,
+    choose: impl FnOnce(&UserData) -> anyhow::Result<Vec<Remembered>>,
 ) -> anyhow::Result<Vec<Located>> {
     let loaded = load(args.config.config.as_deref(), &variable)?;
     let mut config = loaded.config;
@@ -73,28 +74,85 @@ pub(super) fn locate(
         let has_unnamed_folders = config.files.roots.is_empty() && loaded.file.is_none();
         return Ok(vec![Located { config, file: loaded.file, has_unnamed_folders }]);
     }
-    let remembered = UserData::find(&variable).map(|data| data.remembered()).unwrap_or_default();
-    let located = choose(remembered).into_iter().map(|set| {
-        let mut config = Config { data_dir: set.data_dir.clone(), ..config.clone() };
+    let sets = UserData::find(&variable).as_ref().map(choose).transpose()?.unwrap_or_default();
+    let located = sets.into_iter().map(|set| {
         let has_unnamed_folders = set.folders.is_empty();
-        config.files.roots = set.folders.into_iter().map(::files::RootConfig::Path).collect();
-        Located { config, file: None, has_unnamed_folders }
+        let loaded = taken(set, &config)?;
+        Ok(Located { config: loaded.config, file: loaded.file, has_unnamed_folders })
     });
-    Ok(located.collect())
+    located.collect()
+}
+
+/// Takes what a search looks in that names nothing.
+pub(super) fn remembered(data: &UserData) -> anyhow::Result<Vec<Remembered>> {
+    Ok(data.remembered())
+}
+
+/// Gives the configuration of a set: its own, or `config` with its folders.
+fn taken(set: Remembered, config: &Config) -> anyhow::Result<Loaded> {
+    let data_dir = set.data_dir;
+    match set.configuration {
+        Some(file) => {
+            let loaded = load_as_written(Some(&file), &variable)?;
+            Ok(Loaded { config: Config { data_dir, ..loaded.config }, file: Some(file) })
+        }
+        None => {
+            let mut config = Config { data_dir, ..config.clone() };
+            config.files.roots = set.folders.into_iter().map(::files::RootConfig::Path).collect();
+            Ok(Loaded { config, file: None })
+        }
+    }
 }
 
 /// Reads the configuration of a command that is about one data folder; without a file, the data of
-/// the folders that were indexed from here is taken, as a search does.
-pub(super) fn load_placed(args: &ConfigArgs, data: &DataArgs) -> anyhow::Result<Loaded> {
+/// the folders that were indexed from here is taken, as a search does, or else the data that is
+/// served.
+pub(super) fn load_placed(
+    args: &ConfigArgs,
+    data: &DataArgs,
+    purpose: Purpose,
+) -> anyhow::Result<Loaded> {
     let mut loaded = load(args.config.as_deref(), &variable)?;
     match &data.data_dir {
         Some(named) => {
             loaded.config.data_dir = std::path::absolute(named)?;
             take_folders(&mut loaded);
         }
-        None => choose_set(&mut loaded)?,
+        None => {
+            choose_set(&mut loaded)?;
+            take_served(&mut loaded, purpose)?;
+        }
     }
     Ok(loaded)
+}
+
+/// Where nothing is kept here: takes the one data folder that a process has open elsewhere, since
+/// whoever looks beside a server means that. What makes something makes it here, and says so.
+pub(super) fn take_served(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Result<()> {
+    let is_named = loaded.file.is_some() || variable("DOWSE_DATA_DIR").is_some();
+    if is_named || data_dir_flag().is_some() || !loaded.config.files.roots.is_empty() {
+        return Ok(());
+    }
+    if holds_data(&loaded.config)? {
+        return Ok(());
+    }
+    let mut sets = UserData::find(&variable).map(|data| data.all()).unwrap_or_default();
+    sets.retain(|set| control::connect(&set.data_dir).is_some());
+    let (Some(set), true) = (sets.pop(), sets.is_empty()) else { return Ok(()) };
+    let shown = listed(std::slice::from_ref(&set));
+    match purpose {
+        Purpose::Look => {
+            print::note(format!("of the server of\n{shown}"));
+            *loaded = taken(set, &loaded.config)?;
+        }
+        Purpose::Make => print::note(format!(
+            "note: this is kept in `{}`, and not by the server of\n{shown}\n\
+             hint: `--data-dir {}` keeps it there",
+            loaded.config.data_dir.display(),
+            print::in_shell(&set.data_dir)
+        )),
+    }
+    Ok(())
 }
 
 /// Where data was named alone: takes the folders that it was made of.
@@ -119,26 +177,35 @@ pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<()> {
     if loaded.file.is_some() || !loaded.config.files.roots.is_empty() {
         return Ok(());
     }
-    let mut sets = UserData::find(&variable).map(|data| data.here()).unwrap_or_default();
-    if sets.len() > 1 {
-        let served = |set: &Remembered| control::connect(&set.data_dir).is_some();
-        let running: Vec<Remembered> = sets.iter().filter(|set| served(set)).cloned().collect();
-        anyhow::ensure!(
-            running.len() == 1,
-            "several sets of folders were indexed from here:\n{}\n\
-             hint: choose one with `--data-dir`, such as `--data-dir {}`",
-            listed(&sets),
-            sets.first().map_or_else(String::new, |set| print::in_shell(&set.data_dir))
-        );
-        sets = running;
-    }
-    // A `.dowse` of an earlier version in the working folder is what the configuration says anyway.
-    if let Some(set) = sets.pop().filter(|set| !set.folders.is_empty()) {
-        loaded.config.data_dir = set.data_dir;
-        loaded.config.files.roots =
-            set.folders.into_iter().map(::files::RootConfig::Path).collect();
+    let sets = UserData::find(&variable).as_ref().map(only_one).transpose()?.unwrap_or_default();
+    // A `.dowse` of an earlier version does not say which folders it is of.
+    for set in sets {
+        *loaded = taken(set, &loaded.config)?;
     }
     Ok(())
+}
+
+/// Takes the set that was indexed from the working folder or above it, or the one of several that
+/// is served; none where there is none.
+///
+/// # Errors
+///
+/// When there are several.
+pub(super) fn only_one(data: &UserData) -> anyhow::Result<Vec<Remembered>> {
+    let sets = data.here();
+    if sets.len() < 2 {
+        return Ok(sets);
+    }
+    let served = |set: &&Remembered| control::connect(&set.data_dir).is_some();
+    let running: Vec<Remembered> = sets.iter().filter(served).cloned().collect();
+    anyhow::ensure!(
+        running.len() == 1,
+        "several sets of folders were indexed from here:\n{}\n\
+         hint: choose one with `--data-dir`, such as `--data-dir {}`",
+        listed(&sets),
+        sets.first().map_or_else(String::new, |set| print::in_shell(&set.data_dir))
+    );
+    Ok(running)
 }
 
 fn listed(sets: &[Remembered]) -> String {
@@ -156,7 +223,7 @@ pub(super) fn open_all(
     args: &FilesArgs,
     folders: &[PathBuf],
     need: Need,
-    choose: impl FnOnce(Vec<Remembered>) -> Vec<Remembered>,
+    choose: impl FnOnce(&UserData) -> anyhow::Result<Vec<Remembered>>,
 ) -> anyhow::Result<Vec<Set>> {
     let located = locate(args, folders, need, choose)?;
     anyhow::ensure!(
@@ -185,12 +252,12 @@ pub(super) fn open_all(
 
 impl Located {
     /// Gets at the data folder; where it is open here, with the folders it is of.
-    pub(super) fn reach(&mut self, verify: Verify) -> anyhow::Result<Reach> {
-        let reached = reach_verified(&self.config, verify)?;
+    pub(super) fn reach(&mut self, verify: Verify, jobs: Jobs) -> anyhow::Result<Reach> {
+        let reached = reach_verified(&self.config, verify, jobs)?;
         if let Reach::Here(shared_state) = &reached
             && self.has_unnamed_folders
         {
-            let folders = ::files::indexed_roots(&shared_state.kept()?.store)?;
+            let folders = ::files::indexed_roots(&shared_state.open_store()?.store)?;
             self.config.files.roots = folders
                 .into_iter()
                 .map(|folder| ::files::RootConfig::Path(PathBuf::from(folder)))
@@ -211,19 +278,19 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
             how_to_index(config)
         );
     }
-    let verify = match need {
+    let (verify, jobs) = match need {
         // A search is over before everything would be compared with its checksums.
-        Need::Index => Verify::WhenChanged,
-        Need::Nothing => Verify::AtOpening,
+        Need::Index => (Verify::WhenChanged, Jobs::Leave),
+        Need::Nothing => (Verify::AtOpening, Jobs::Run),
     };
-    let shared_state = match located.reach(verify)? {
+    let shared_state = match located.reach(verify, jobs)? {
         Reach::Running(connection) => return Ok(Set::Running(connection)),
         Reach::Here(shared_state) => shared_state,
     };
     let (app, files) = match need {
         Need::Index => (None, files_alone(&located.config, &shared_state)?),
         Need::Nothing => {
-            let (app, families) = app(&located.config, &shared_state)?;
+            let (app, families) = app_without_callers(&located.config, &shared_state)?;
             (Some(Box::new(app)), families.files)
         }
     };

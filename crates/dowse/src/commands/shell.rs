@@ -1,7 +1,5 @@
 //! `dowse completions` and `dowse man`: both made from the flags themselves.
 
-use std::io::Write;
-
 use clap::CommandFactory;
 use serde_json::json;
 
@@ -15,7 +13,8 @@ pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
         let script = String::from_utf8_lossy(&script);
         return print::json(&json!({ "shell": args.shell.to_string(), "script": script }));
     }
-    write(&script)
+    print::whole(&script);
+    Ok(())
 }
 
 /// Prints the manual of the program, or writes a page for every command into a folder.
@@ -35,13 +34,8 @@ pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
             if args.json {
                 return print::json(&json!({ "page": String::from_utf8_lossy(&page) }));
             }
-            write(&page)
+            print::whole(&page);
+            Ok(())
         }
     }
-}
-
-/// A reader that went away is no error: `dowse man | head`.
-fn write(bytes: &[u8]) -> anyhow::Result<()> {
-    let _ = std::io::stdout().write_all(bytes);
-    Ok(())
 }

@@ -20,9 +20,9 @@ use crate::commands::Outcome;
 use crate::commands::check::{Problem, health, problems_of};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, holds_data, typed};
-use crate::commands::sets::{Located, Need, locate};
+use crate::commands::sets::{Located, Need, locate, remembered};
 use crate::print;
-use crate::wiring::{SharedState, app, describe_store};
+use crate::wiring::{Jobs, SharedState, app_without_callers, describe_store};
 
 /// Over which time the speed is measured.
 const SPEED_OVER: Duration = Duration::from_secs(1);
@@ -87,7 +87,7 @@ struct JobReport {
 }
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
-    let located = locate(&args.files, &[], Need::Index, |sets| sets)?;
+    let located = locate(&args.files, &[], Need::Index, remembered)?;
     let mut reports = Vec::new();
     for mut one in located {
         if !holds_data(&one.config)? {
@@ -110,7 +110,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
 }
 
 fn report_of(located: &mut Located) -> anyhow::Result<Report> {
-    let mut report = match located.reach(Verify::AtOpening)? {
+    let mut report = match located.reach(Verify::AtOpening, Jobs::Leave)? {
         Reach::Running(connection) => {
             serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
                 "the running server answered something else\n\
@@ -118,7 +118,7 @@ fn report_of(located: &mut Located) -> anyhow::Result<Report> {
             )?
         }
         Reach::Here(shared_state) => {
-            let (app, _) = app(&located.config, &shared_state)?;
+            let (app, _) = app_without_callers(&located.config, &shared_state)?;
             look(&shared_state, &app)?
         }
     };
@@ -148,7 +148,7 @@ pub(super) fn hosted(host: &Host, _args: &StatusArgs) -> anyhow::Result<Outcome>
 fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
     let caller = Caller::local_admin();
     let health = health(shared_state, app)?;
-    let kept = shared_state.kept()?;
+    let kept = shared_state.open_store()?;
     let debt = app.files.as_ref().map(|files| files.vector_debt()).transpose()?;
     let debt = debt.unwrap_or_default();
     // Without a model no vectors are wanted, so none is missing.
@@ -195,7 +195,10 @@ fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
         engine: describe_store(&kept.store),
         health: health.status().to_owned(),
         lag: health.lag,
-        model: model_state(&model),
+        model: match health.degraded.iter().find(|degraded| degraded.what == "embedder") {
+            Some(failing) => failing.problem.clone(),
+            None => model_state(&model),
+        },
         folders,
         tables: app
             .tables
@@ -262,10 +265,20 @@ fn show(report: &Report) {
     for folder in &report.folders {
         let missing: Vec<String> =
             folder.missing.iter().map(|(reason, n_files)| format!("{n_files} {reason}")).collect();
-        let missing = match missing.is_empty() {
-            true => "nothing missing".to_owned(),
-            false => format!("without text: {}", missing.join(", ")),
-        };
+        let mut notes = Vec::new();
+        if !missing.is_empty() {
+            notes.push(format!("without text: {}", missing.join(", ")));
+        }
+        let is_index =
+            |job: &&JobReport| job.kind == ::files::INDEX_JOB && job.subject == folder.folder;
+        notes.extend(report.jobs.iter().find(is_index).map(|job| match job.total {
+            Some(total) => format!("indexing is at {} of {total}", job.done),
+            None => "indexing has not ended".to_owned(),
+        }));
+        if notes.is_empty() {
+            notes.push("nothing missing".to_owned());
+        }
+        let missing = notes.join("; ");
         row("folder", format!("{}: {} indexed, {missing}", folder.folder, folder.indexed));
     }
     if report.vectors.passages > 0 {
@@ -307,6 +320,6 @@ fn vectors(report: &VectorReport) -> String {
             format!("{missing} of {passages} missing, {speed:.0} made a second, {left} left")
         }
         (_, Some(_)) => format!("{missing} of {passages} missing, none made in the last second"),
-        (_, None) => format!("{missing} of {passages} missing; a running server makes them"),
+        (_, None) => format!("{missing} of {passages} missing; a server with a model makes them"),
     }
 }

@@ -1,6 +1,7 @@
 //! `dowse tables`: a draft of a configuration, and whole results in files.
 
 use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::tables::{ExportFormat, Service, ServiceConfig};
@@ -18,6 +19,9 @@ use crate::print;
 const EXPORT_LIMIT: Duration = Duration::from_secs(3600);
 
 pub(super) fn run(command: &TablesCommand) -> anyhow::Result<()> {
+    if let TablesCommand::Infer { file, .. } = command {
+        ensure_files(file)?;
+    }
     match command {
         TablesCommand::Infer { file, json: false } => {
             print::line(::tables::infer(file)?);
@@ -28,6 +32,24 @@ pub(super) fn run(command: &TablesCommand) -> anyhow::Result<()> {
             print::json(&serde_json::to_value(section)?)
         }
         TablesCommand::Export(args) => export(args),
+    }
+}
+
+/// Refuses pipes and devices, which would be waited for; a name that is none of a file is read by
+/// whoever knows it.
+fn ensure_files(file: &Path) -> anyhow::Result<()> {
+    let is_odd = |path: &Path| path.exists() && !path.is_file() && !path.is_dir();
+    let mut inside = Vec::new();
+    if file.is_dir() {
+        inside = fs_err::read_dir(file)?.flatten().map(|entry| entry.path()).collect();
+    }
+    let odd = inside.iter().map(PathBuf::as_path).chain([file]).find(|path| is_odd(path));
+    match odd {
+        None => Ok(()),
+        Some(odd) => anyhow::bail!(
+            "`{}` is no regular file\nhint: write what it gives into a file first",
+            odd.display()
+        ),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::commands::reach::{Form, Reach, reach_to_read, typed};
 use crate::commands::serve::configured;
 use crate::control::Typed;
 use crate::print;
-use crate::wiring::app;
+use crate::wiring::{Jobs, app};
 
 /// Characters of a description on a terminal, which has only so much room.
 const TERMINAL_CHARS: usize = 80;
@@ -19,7 +19,7 @@ const TERMINAL_CHARS: usize = 80;
 pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Outcome> {
     let config = configured(&args.files)?.config;
     let typed = typed(Form::Typed)?;
-    let reading = reach_to_read(&config)?;
+    let reading = reach_to_read(&config, Jobs::Leave)?;
     match reading.reach {
         Reach::Running(connection) => Ok(Outcome::of(connection.run(typed)?)),
         Reach::Here(shared_state) => {

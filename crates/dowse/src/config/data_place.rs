@@ -12,9 +12,21 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Config;
+use crate::control;
 
 /// What earlier versions made in the working folder.
 const EARLIER: &str = ".dowse";
+
+/// What `dowse demo` makes in the working folder, and in it the data and the configuration.
+pub(crate) const DEMO: &str = ".dowse/demo";
+const DEMO_DATA: &str = "data";
+const DEMO_WORLD: &str = "world";
+
+/// Working folders that a set of folders is remembered as of, beside the last one.
+const MAX_WORKING_FOLDERS: usize = 32;
+
+/// The name of a configuration file.
+const CONFIGURATION: &str = "dowse.toml";
 
 /// The file in a data folder that says which folders it is of.
 const REMEMBERED: &str = "folders.json";
@@ -39,11 +51,24 @@ pub(crate) enum Purpose {
 pub(crate) struct Remembered {
     /// The folders, resolved and in order.
     pub(crate) folders: Vec<PathBuf>,
-    /// The working folder that they were named in.
+    /// The working folder that they were last named in.
     pub(crate) from: PathBuf,
+    /// Working folders that they were named in before.
+    #[serde(default)]
+    pub(crate) before_from: Vec<PathBuf>,
+    /// The configuration that the data is of, where it has one.
+    #[serde(skip)]
+    pub(crate) configuration: Option<PathBuf>,
     /// The data folder.
     #[serde(skip)]
     pub(crate) data_dir: PathBuf,
+}
+
+impl Remembered {
+    /// Data that does not say which folders it is of.
+    fn of(from: PathBuf, data_dir: PathBuf) -> Self {
+        Remembered { folders: vec![], from, before_from: vec![], configuration: None, data_dir }
+    }
 }
 
 /// Where a user's data is.
@@ -57,17 +82,13 @@ impl UserData {
     /// Finds the user's data directory: `$XDG_DATA_HOME/dowse`, else the platform's. Nothing when
     /// the environment names no home.
     pub(crate) fn find(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let base = set("XDG_DATA_HOME").or_else(|| {
-            let of_home = if cfg!(target_os = "macos") {
-                "Library/Application Support"
-            } else {
-                ".local/share"
-            };
-            Some(set("HOME")?.join(of_home))
-        })?;
         let working = std::env::current_dir().and_then(fs_err::canonicalize).ok()?;
-        Some(UserData { sets: base.join("dowse/folders"), working })
+        Some(UserData { sets: user_folder(variable)?.join("folders"), working })
+    }
+
+    /// Gives the folder in which the data of every set is made.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.sets
     }
 
     /// Chooses the data folder of a set of folders, and remembers them where something is made.
@@ -77,7 +98,7 @@ impl UserData {
     /// When the data folder cannot be made.
     pub(crate) fn place(&self, folders: &[PathBuf], purpose: Purpose) -> anyhow::Result<PathBuf> {
         let earlier = self.working.join(EARLIER);
-        if earlier.join("store").exists() {
+        if is_there(&earlier.join("store")) {
             return Ok(earlier);
         }
         let folders: BTreeSet<PathBuf> = folders
@@ -88,12 +109,18 @@ impl UserData {
         if purpose == Purpose::Look {
             return Ok(data_dir);
         }
-        let hint = "hint: name another folder for the data with `--data-dir`";
+        let hint = "the folder for the data cannot be written\n\
+                    hint: name another one with `--data-dir`";
         fs_err::create_dir_all(&data_dir).context(hint)?;
+        let mut before_from: Vec<PathBuf> = read(&data_dir).map_or_else(Vec::new, |before| {
+            std::iter::once(before.from).chain(before.before_from).collect()
+        });
+        before_from.retain(|folder| *folder != self.working);
+        before_from.truncate(MAX_WORKING_FOLDERS);
         let remembered = Remembered {
             folders: folders.into_iter().collect(),
-            from: self.working.clone(),
-            data_dir: PathBuf::new(),
+            before_from,
+            ..Remembered::of(self.working.clone(), PathBuf::new())
         };
         let text = serde_json::to_string_pretty(&remembered)?;
         fs_err::write(data_dir.join(REMEMBERED), text).context(hint)?;
@@ -107,41 +134,95 @@ impl UserData {
         if here.is_empty() { self.all() } else { here }
     }
 
-    /// Gives what was indexed from the working folder or above it, or holds it.
+    /// Gives what was indexed from the working folder or above it, or holds it, and the demo that
+    /// was started in it while that runs, or where there is nothing else.
     pub(crate) fn here(&self) -> Vec<Remembered> {
         let earlier = self.working.join(EARLIER);
-        if earlier.join("store").exists() {
-            let from = self.working.clone();
-            return vec![Remembered { folders: vec![], from, data_dir: earlier }];
+        if is_there(&earlier.join("store")) {
+            return vec![Remembered::of(self.working.clone(), earlier)];
         }
         let mut sets = self.all();
         sets.retain(|set| {
-            self.working.starts_with(&set.from)
+            let mut from = std::iter::once(&set.from).chain(&set.before_from);
+            from.any(|folder| self.working.starts_with(folder))
                 || set.folders.iter().any(|folder| self.working.starts_with(folder))
         });
+        sets.extend(self.earlier_above());
+        // A demo that has ended is not what a folder of one's own is asked about.
+        let is_meant =
+            |demo: &Remembered| sets.is_empty() || control::connect(&demo.data_dir).is_some();
+        let demo = self.demo().filter(is_meant);
+        sets.extend(demo);
         sets
     }
 
-    fn all(&self) -> Vec<Remembered> {
+    /// Finds the demo of the working folder.
+    fn demo(&self) -> Option<Remembered> {
+        let demo = self.working.join(DEMO);
+        let (data_dir, world) = (demo.join(DEMO_DATA), demo.join(DEMO_WORLD));
+        let configuration = Some(world.join(CONFIGURATION)).filter(|file| file.is_file());
+        (configuration.is_some() && is_there(&data_dir.join("store"))).then(|| Remembered {
+            folders: vec![world.join("documents")],
+            configuration,
+            ..Remembered::of(self.working.clone(), data_dir)
+        })
+    }
+
+    /// Finds what an earlier version made in a folder above the working one; beside a configuration
+    /// file it is that file's.
+    fn earlier_above(&self) -> Option<Remembered> {
+        let is_earlier = |folder: &&Path| {
+            is_there(&folder.join(EARLIER).join("store")) && !folder.join(CONFIGURATION).exists()
+        };
+        let above = self.working.ancestors().skip(1).find(is_earlier)?;
+        Some(Remembered::of(above.to_owned(), above.join(EARLIER)))
+    }
+
+    /// Gives everything that was ever indexed.
+    pub(crate) fn all(&self) -> Vec<Remembered> {
         let Ok(entries) = fs_err::read_dir(&self.sets) else { return vec![] };
         let mut all: Vec<Remembered> = entries
             .flatten()
-            .filter_map(|entry| {
-                let text = fs_err::read_to_string(entry.path().join(REMEMBERED)).ok()?;
-                let remembered: Remembered = serde_json::from_str(&text).ok()?;
-                Some(Remembered { data_dir: entry.path(), ..remembered })
-            })
+            .filter_map(|entry| Some(Remembered { data_dir: entry.path(), ..read(&entry.path())? }))
             .collect();
         all.sort_by(|one, other| one.folders.cmp(&other.folders));
         all
     }
 }
 
+/// Gives the folder for what is this user's and of no configuration: `$XDG_DATA_HOME/dowse`, else
+/// in the place that the system has for such data. Nothing when the environment names no home.
+pub(crate) fn user_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let of_system = || {
+        if cfg!(windows) {
+            return set("LOCALAPPDATA");
+        }
+        let is_mac = cfg!(target_os = "macos");
+        let of_home = if is_mac { "Library/Application Support" } else { ".local/share" };
+        Some(set("HOME")?.join(of_home))
+    };
+    // A relative path is invalid there, by the specification.
+    let base = set("XDG_DATA_HOME").filter(|base| base.is_absolute()).or_else(of_system)?;
+    Some(base.join("dowse"))
+}
+
 /// Gives the folders that a data folder was made of, where it says so.
 pub(crate) fn remembered_in(data_dir: &Path) -> Option<Vec<PathBuf>> {
+    read(data_dir).map(|remembered| remembered.folders)
+}
+
+fn read(data_dir: &Path) -> Option<Remembered> {
     let text = fs_err::read_to_string(data_dir.join(REMEMBERED)).ok()?;
-    let remembered: Remembered = serde_json::from_str(&text).ok()?;
-    Some(remembered.folders)
+    serde_json::from_str(&text).ok()
+}
+
+/// Tells whether something is at a path; what may not be looked at is there.
+fn is_there(path: &Path) -> bool {
+    match fs_err::metadata(path) {
+        Ok(_) => true,
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
 }
 
 /// Puts the data folder where it belongs: where the command line or the environment says, beside a
@@ -233,6 +314,41 @@ mod tests {
         assert_eq!(below_work.remembered().len(), 2);
     }
 
+    /// A set was forgotten where it had been indexed from, once another folder used it.
+    #[test]
+    fn every_folder_that_a_set_was_used_from_finds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (here, there) = (user_data(folder.path(), "one"), user_data(folder.path(), "two"));
+        let a = folder.path().join("a");
+        let made = here.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        for _ in 0..2 {
+            there.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+            here.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        }
+        for working in [&here, &there] {
+            let found = working.here();
+            assert_eq!((found.len(), &found[0].data_dir), (1, &made));
+        }
+        assert_eq!(here.here()[0].before_from, std::slice::from_ref(&there.working));
+        assert!(user_data(folder.path(), "three").here().is_empty());
+    }
+
+    /// Beside the running demo every command said that nothing is indexed.
+    #[test]
+    fn the_demo_is_found_where_it_was_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = user_data(folder.path(), "work");
+        let demo = here.working.join(DEMO);
+        fs_err::create_dir_all(demo.join("data/store")).unwrap();
+        assert!(here.here().is_empty(), "it is not built yet");
+        fs_err::create_dir_all(demo.join("world")).unwrap();
+        fs_err::write(demo.join("world/dowse.toml"), "").unwrap();
+        let found = here.here();
+        assert_eq!((found.len(), &found[0].data_dir), (1, &demo.join("data")));
+        assert_eq!(found[0].configuration, Some(demo.join("world/dowse.toml")));
+        assert!(user_data(folder.path(), "work/below").here().is_empty());
+    }
+
     /// A search in a folder that was never indexed left its name behind, and every command that is
     /// about one data folder then found two.
     #[test]
@@ -257,6 +373,12 @@ mod tests {
         assert_eq!(here.place(&[folder.path().to_owned()], Purpose::Make).unwrap(), earlier);
         let remembered = here.remembered();
         assert_eq!((remembered.len(), &remembered[0].data_dir), (1, &earlier));
+        // From a folder below it, too, unless a configuration file has it.
+        let below = user_data(folder.path(), "work/deep/er");
+        let found = below.here();
+        assert_eq!((found.len(), &found[0].data_dir), (1, &earlier));
+        fs_err::write(here.working.join(CONFIGURATION), "").unwrap();
+        assert!(below.here().is_empty());
         assert!(!here.sets.exists());
     }
 }

@@ -1,14 +1,15 @@
 //! From a file and the environment to a configuration, with errors that show the line.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::{Config, EmbedderProvider, RerankerProvider, overrides};
+use super::{Config, EmbedderProvider, LlmProvider, RerankerProvider, overrides, values};
 
 /// The file that is used when none is named.
-const DEFAULT_FILE: &str = "dowse.toml";
+pub(crate) const DEFAULT_FILE: &str = "dowse.toml";
 
 /// A configuration and where it came from.
 #[derive(Debug, Clone)]
@@ -32,15 +33,49 @@ pub(crate) fn is_without_model() -> bool {
     IS_WITHOUT_MODEL.load(Ordering::Relaxed)
 }
 
-/// Reads the configuration.
+/// The folder for the data that the command line named.
+static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
+
+/// Makes every configuration that is read by [`load`] from now on keep its data in a folder.
 ///
-/// Without a file, `dowse.toml` in the working folder is used when it is there, and the defaults
-/// otherwise. Fails when a named file cannot be read, a key is unknown or a value does not fit.
+/// # Errors
+///
+/// When the working folder is not known and the folder is named relative to it.
+pub(crate) fn use_data_dir(folder: &Path) -> anyhow::Result<()> {
+    let folder = std::path::absolute(folder)?;
+    DATA_DIR.get_or_init(|| folder);
+    Ok(())
+}
+
+/// Gives the folder for the data that the command line named, resolved against the working folder.
+pub(crate) fn data_dir_flag() -> Option<&'static Path> {
+    DATA_DIR.get().map(PathBuf::as_path)
+}
+
+/// Reads the configuration; the command line's folder for the data wins over it.
+///
+/// Fails as [`load_as_written`] does.
 pub(crate) fn load(
     named: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Loaded> {
-    let file = match named {
+    let mut loaded = load_as_written(named, variable)?;
+    if let Some(data_dir) = data_dir_flag() {
+        loaded.config.data_dir = data_dir.to_owned();
+    }
+    Ok(loaded)
+}
+
+/// Reads a configuration whose data is where it says itself.
+///
+/// Without a file, `dowse.toml` in the working folder is used when it is there, and the defaults
+/// otherwise. Fails when a named file cannot be read, a key is unknown or a value does not fit.
+pub(crate) fn load_as_written(
+    named: Option<&Path>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<Loaded> {
+    // A variable that is empty is as good as none.
+    let file = match named.filter(|path| !path.as_os_str().is_empty()) {
         Some(path) => Some(path.to_owned()),
         None => Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists()),
     };
@@ -82,7 +117,7 @@ fn parse(
     let variables: Vec<String> =
         set.iter().map(|setting| format!("`{}`", overrides::variable_of(setting))).collect();
     table.try_into().map_err(|error: toml::de::Error| {
-        anyhow!("{}", error.message()).context(format!(
+        anyhow!("{}", in_words(error.message())).context(format!(
             "a variable does not fit its setting: one of {}",
             variables.join(", ")
         ))
@@ -91,16 +126,45 @@ fn parse(
 
 /// Adds the file and the nearest known key to the parser's error, which shows the line.
 fn explain(error: &toml::de::Error, shown: &str) -> anyhow::Error {
-    let mut message = format!("{shown}: {}", error.to_string().trim_end());
+    let mut message = format!("{shown}: {}", in_words(error.to_string().trim_end()));
     if let Some(hint) = nearest_key(error.message()) {
         message.push_str(&format!("\nhint: did you mean `{hint}`?"));
     }
     anyhow!(message)
 }
 
+/// Names types as people do who never saw this program's source.
+fn in_words(message: &str) -> String {
+    let Some((before, expected)) = message.rsplit_once("expected ") else {
+        return message.to_owned();
+    };
+    let end = expected.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(expected.len());
+    let (word, after) = expected.split_at(end);
+    let said = match word {
+        "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number, 0 or more",
+        "isize" | "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a" if after.starts_with(" sequence") => {
+            return format!("{before}expected a list, such as `[\"…\"]`");
+        }
+        "socket" => {
+            return format!("{before}expected an address with a port, such as `127.0.0.1:7700`");
+        }
+        "struct" => {
+            let name = after.trim_start();
+            let end = name.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(name.len());
+            return format!("{before}expected a section with keys{}", &name[end..]);
+        }
+        _ => return message.to_owned(),
+    };
+    format!("{before}expected {said}{after}")
+}
+
 /// Reads the unknown key and the known ones out of serde's sentence.
 fn nearest_key(message: &str) -> Option<String> {
-    let mut quoted = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let known = ["unknown field ", "unknown variant "];
+    let after = known.iter().find_map(|kind| message.strip_prefix(kind))?;
+    let mut quoted = after.split('`').skip(1).step_by(2);
     let unknown = quoted.next()?;
 
     let known: Vec<&str> = quoted.collect();
@@ -108,9 +172,10 @@ fn nearest_key(message: &str) -> Option<String> {
 }
 
 impl Config {
-    /// Takes out whatever turns text into numbers: words alone find and order.
+    /// Takes out every model: words alone find and order, and rules write summaries and answers.
     fn drop_models(&mut self) {
         self.embedder.provider = EmbedderProvider::None;
+        self.llm.provider = LlmProvider::None;
         match self.reranker.provider {
             // It works on what the embedder makes, and rests without it.
             RerankerProvider::Builtin | RerankerProvider::None => {}
@@ -134,8 +199,12 @@ impl Config {
         if let Some(problem) = self.contexts.problem() {
             bail!("{problem}");
         }
+        values::check(self)?;
         self.store.choice()?;
-        self.files.check().context("hint: patterns of `files.ignore` are those of a `.gitignore`")
+        self.files.check().map_err(|error| {
+            let error = anyhow::Error::from(error);
+            anyhow!("{error:#}\nhint: patterns of `files.ignore` are those of a `.gitignore`")
+        })
     }
 }
 
@@ -159,6 +228,25 @@ mod tests {
         insta::assert_snapshot!(parsed("data_dir = 5\n", &[]));
         insta::assert_snapshot!(parsed("[server\n", &[]));
         insta::assert_snapshot!(parsed("", &[("DOWSE_SERVER_LISTEN", "nowhere")]));
+    }
+
+    #[test]
+    fn types_are_named_in_words() {
+        let check = |text: &str, expected: &str| {
+            let said = parsed(text, &[]);
+            assert!(said.contains(expected), "{text}: {said}");
+        };
+        let whole = "expected a whole number, 0 or more";
+        check("[limits]\nresult_chars = \"many\"\n", whole);
+        check("[limits]\nresult_chars = -1\n", whole);
+        check("[limits]\ncall_seconds = 1.5\n", whole);
+        check("[filters]\nbest_match_threshold = \"x\"\n", "expected a number");
+        check("server = 3\n", "expected a section with keys");
+        check("[files]\nroots = \".\"\n", "expected a list, such as");
+        check("[server]\nlisten = 7700\n", "expected an address with a port");
+        check("[embedder]\nprovider = \"nonne\"\n", "did you mean `none`?");
+        let said = parsed("", &[("DOWSE_LIMITS_RESULT_CHARS", "many")]);
+        assert!(said.contains(whole), "{said}");
     }
 
     #[test]
@@ -194,6 +282,18 @@ mod tests {
         let config: Config = toml::from_str(include_str!("example.toml")).unwrap();
         config.check().unwrap();
         assert_eq!((config.tables.len(), config.dimensions.len()), (1, 1));
+    }
+
+    /// A language model was still asked, and text sent to it, by a server that should use none.
+    #[test]
+    fn without_models_nothing_is_asked() {
+        let text = "[embedder]\nprovider = \"http\"\n[reranker]\nprovider = \"local\"\n\
+                    [llm]\nprovider = \"openai\"\n";
+        let mut config: Config = toml::from_str(text).unwrap();
+        config.drop_models();
+        assert_eq!(config.embedder.provider, EmbedderProvider::None);
+        assert_eq!(config.reranker.provider, RerankerProvider::None);
+        assert_eq!(config.llm.provider, LlmProvider::None);
     }
 
     #[test]

@@ -5,9 +5,16 @@ mod load;
 mod overrides;
 mod sections;
 mod store;
+mod values;
 
-pub(crate) use data_place::{Purpose, Remembered, UserData, place_data, remembered_in};
-pub(crate) use load::{Loaded, is_without_model, load, use_no_model};
+pub(crate) use data_place::{
+    DEMO, Purpose, Remembered, UserData, place_data, remembered_in, user_folder,
+};
+pub(crate) use load::{
+    DEFAULT_FILE, Loaded, data_dir_flag, is_without_model, load, load_as_written, use_data_dir,
+    use_no_model,
+};
+pub(crate) use overrides::{SETTINGS, variable_of};
 pub(crate) use sections::{
     Config, EmbedderProvider, LlmProvider, RerankerConfig, RerankerProvider,
 };

@@ -1,7 +1,6 @@
 //! The side that was typed.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::Shutdown;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -29,18 +28,20 @@ impl Connection {
         Ok(reader)
     }
 
-    /// Speaks MCP: what comes in on this process's stdin goes there, what comes back to stdout.
-    pub(crate) fn mcp(self) -> anyhow::Result<()> {
-        let mut to = self.0.try_clone()?;
+    /// Begins a session of MCP, and gives the connection to speak over.
+    pub(crate) fn mcp(self) -> anyhow::Result<BufReader<LocalStream>> {
         let mut reader = self.ask(&Request::Mcp)?;
         begun(&mut reader)?;
         reader.get_ref().set_read_timeout(None)?;
-        std::thread::spawn(move || {
-            // The end of the input is the end of the session, whatever ended it.
-            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut to);
-            let _ = to.shutdown(Shutdown::Write);
-        });
-        copy_lines(&mut reader, &mut std::io::stdout().lock())
+        Ok(reader)
+    }
+
+    /// Asks which command has the data folder open; nothing where it does not say.
+    pub(crate) fn host(self) -> Option<String> {
+        match next(&mut self.ask(&Request::Host).ok()?) {
+            Ok(Frame::Line(command)) => Some(command),
+            Ok(_) | Err(_) => None,
+        }
     }
 
     /// Has a command done, prints what it prints, and gives its exit code.
@@ -114,15 +115,4 @@ fn chained(chain: Vec<String>) -> anyhow::Error {
     let mut causes = chain.into_iter().rev();
     let first = anyhow::Error::msg(causes.next().unwrap_or_else(|| "it failed".to_owned()));
     causes.fold(first, |error, message| error.context(message))
-}
-
-/// Passes messages on, each as soon as it is whole.
-fn copy_lines(from: &mut impl BufRead, to: &mut impl Write) -> anyhow::Result<()> {
-    let mut line = Vec::new();
-    while from.read_until(b'\n', &mut line)? > 0 {
-        to.write_all(&line)?;
-        to.flush()?;
-        line.clear();
-    }
-    Ok(())
 }

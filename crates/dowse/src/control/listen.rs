@@ -18,6 +18,10 @@ use crate::print;
 /// Commands served at the same time.
 const MAX_COMMANDS: usize = 16;
 
+/// Sessions of MCP served at the same time: they last as long as their clients, and must not keep
+/// commands out.
+const MAX_SESSIONS: usize = 256;
+
 /// The longest request: a text for a knowledge base may be among the words.
 const MAX_REQUEST_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -30,6 +34,9 @@ pub(crate) trait Host: Send + Sync + 'static {
     /// before is told to the command.
     fn backup(&self, begin: &mut dyn FnMut() -> std::io::Result<LocalStream>)
     -> anyhow::Result<()>;
+
+    /// Names the command of this process; nothing when it is about to end.
+    fn command(&self) -> Option<&'static str>;
 
     /// Speaks MCP with one client until it leaves.
     fn mcp(&self, stream: LocalStream) -> anyhow::Result<()>;
@@ -52,17 +59,15 @@ pub(crate) fn listen(data_dir: &Path, host: Arc<dyn Host>) -> anyhow::Result<()>
             return Ok(());
         }
     };
-    let n_commands = Arc::new(AtomicUsize::new(0));
+    let running = Arc::new(Running::default());
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         while let Ok(stream) = listener.accept() {
-            let n_before = n_commands.fetch_add(1, Ordering::AcqRel);
-            let (host, n_commands) = (Arc::clone(&host), Arc::clone(&n_commands));
+            let (host, running) = (Arc::clone(&host), Arc::clone(&running));
             let worker = std::thread::Builder::new().name("control command".to_owned());
             let started = worker.spawn(move || {
-                if let Err(error) = answer(&stream, &*host, n_before) {
+                if let Err(error) = answer(&stream, &*host, &running) {
                     tracing::debug!(error = format!("{error:#}"), "a command was not answered");
                 }
-                n_commands.fetch_sub(1, Ordering::AcqRel);
             });
             if let Err(error) = started {
                 tracing::warn!(%error, "a command could not be served");
@@ -72,13 +77,33 @@ pub(crate) fn listen(data_dir: &Path, host: Arc<dyn Host>) -> anyhow::Result<()>
     Ok(())
 }
 
-fn answer(stream: &LocalStream, host: &dyn Host, n_before: usize) -> anyhow::Result<()> {
+/// What is being done.
+#[derive(Default)]
+struct Running {
+    n_commands: AtomicUsize,
+    n_sessions: AtomicUsize,
+}
+
+/// One of those that are being done; it ends with this.
+struct Slot<'a>(&'a AtomicUsize);
+
+impl<'a> Slot<'a> {
+    /// Takes one of `most`; otherwise says how many there are.
+    fn take(running: &'a AtomicUsize, most: usize) -> Result<Self, usize> {
+        let (n_before, slot) = (running.fetch_add(1, Ordering::AcqRel), Slot(running));
+        if n_before < most { Ok(slot) } else { Err(n_before) }
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+fn answer(stream: &LocalStream, host: &dyn Host, running: &Running) -> anyhow::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    if n_before >= MAX_COMMANDS {
-        let message = format!("{n_before} commands are running already; try again when some end");
-        return send(stream, &Frame::Failed(vec![message]));
-    }
     let mut line = String::new();
     // One byte more than a request may have tells a long one from one that is whole.
     BufReader::with_capacity(1, stream.try_clone()?.take(MAX_REQUEST_BYTES + 1))
@@ -94,7 +119,27 @@ fn answer(stream: &LocalStream, host: &dyn Host, n_before: usize) -> anyhow::Res
             return send(stream, &Frame::Failed(vec![message]));
         }
     };
+    let slot = match &request {
+        Request::Mcp => Slot::take(&running.n_sessions, MAX_SESSIONS),
+        Request::Backup | Request::Host | Request::Run(_) => {
+            Slot::take(&running.n_commands, MAX_COMMANDS)
+        }
+    };
+    let _slot = match slot {
+        Ok(slot) => slot,
+        Err(n_before) => {
+            let message =
+                format!("{n_before} commands are running already; try again when some end");
+            return send(stream, &Frame::Failed(vec![message]));
+        }
+    };
     match request {
+        Request::Host => match host.command() {
+            Some(command) => send(stream, &Frame::Line(command.to_owned())),
+            None => Ok(()),
+        },
+        // A session that is refused without a word is begun again, with whoever comes next.
+        Request::Mcp if host.command().is_none() => Ok(()),
         Request::Backup => {
             let has_begun = Cell::new(false);
             let mut begin = || {

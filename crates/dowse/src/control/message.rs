@@ -15,6 +15,8 @@ pub(super) enum Request {
     Mcp,
     /// A command: frames up to [`Frame::Exit`].
     Run(Typed),
+    /// The command that has the data folder open: [`Frame::Line`] with its name.
+    Host,
 }
 
 /// A command as it was typed.
@@ -29,6 +31,9 @@ pub(crate) struct Typed {
     /// Whether the result is wanted as JSON, whatever the words say.
     #[serde(default)]
     pub(crate) is_json: bool,
+    /// Whether no model may be used for it (`--no-model`), whatever the server has.
+    #[serde(default)]
+    pub(crate) is_without_model: bool,
 }
 
 /// A piece of an answer.

@@ -8,10 +8,12 @@
 mod client;
 mod listen;
 mod message;
+mod relay;
 
 pub(crate) use client::{Connection, connect};
 pub(crate) use listen::{Host, listen};
 pub(crate) use message::Typed;
+pub(crate) use relay::{Left, Relay};
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -21,6 +21,10 @@ impl Host for Fake {
         Ok(begin()?.write_all(b"bytes")?)
     }
 
+    fn command(&self) -> Option<&'static str> {
+        Some("mcp")
+    }
+
     fn mcp(&self, _stream: LocalStream) -> anyhow::Result<()> {
         Ok(())
     }
@@ -38,7 +42,13 @@ impl Host for Fake {
 
 fn typed(words: &[&str]) -> Typed {
     let words = words.iter().map(|word| (*word).to_owned()).collect();
-    Typed { words, folder: Path::new("/here").to_owned(), is_terminal: false, is_json: false }
+    Typed {
+        words,
+        folder: Path::new("/here").to_owned(),
+        is_terminal: false,
+        is_json: false,
+        is_without_model: false,
+    }
 }
 
 fn check(folder: &Path) {
@@ -52,6 +62,7 @@ fn check(folder: &Path) {
     let mut bytes = Vec::new();
     connect(folder).unwrap().backup().unwrap().read_to_end(&mut bytes).unwrap();
     assert_eq!(bytes, b"bytes");
+    assert_eq!(connect(folder).unwrap().host().as_deref(), Some("mcp"));
 }
 
 #[test]
@@ -68,4 +79,73 @@ fn a_long_path_is_no_obstacle() {
     let long = folder.join("a".repeat(120)).join("b".repeat(120));
     fs_err::create_dir_all(&long).unwrap();
     check(&long);
+}
+
+/// The second of two clients of one folder lost its server when the first one was closed.
+#[test]
+#[cfg(unix)]
+fn a_session_goes_on_through_the_next_process() {
+    use std::io::{BufRead, BufReader};
+
+    use serde_json::{Value, json};
+
+    use crate::platform::pair;
+
+    fn say(to: &mut LocalStream, message: &Value) {
+        to.write_all(format!("{message}\n").as_bytes()).unwrap();
+    }
+    fn hear(from: &mut BufReader<LocalStream>) -> Value {
+        let mut line = String::new();
+        from.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+    let request = |id: u8, method: &str| json!({ "jsonrpc": "2.0", "id": id, "method": method });
+    let answer = |id: &Value| json!({ "jsonrpc": "2.0", "id": id, "result": {} });
+
+    let (mut client, from_client) = pair().unwrap();
+    let (to_client, answers) = pair().unwrap();
+    let mut answers = BufReader::new(answers);
+    let mut relay = Relay::new(BufReader::new(from_client), to_client);
+    let (first, first_server) = pair().unwrap();
+    let passing = std::thread::spawn(move || {
+        let left = relay.through(BufReader::new(first)).unwrap();
+        (relay, left)
+    });
+    let mut from_relay = BufReader::new(first_server.try_clone().unwrap());
+    let mut first_server = first_server;
+    say(&mut client, &request(1, "initialize"));
+    say(&mut first_server, &answer(&hear(&mut from_relay)["id"]));
+    assert_eq!(hear(&mut answers)["id"], 1);
+    say(&mut client, &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    say(&mut client, &request(2, "tools/call"));
+    say(&mut client, &request(3, "tools/list"));
+    for expected in ["notifications/initialized", "tools/call", "tools/list"] {
+        assert_eq!(hear(&mut from_relay)["method"], expected);
+    }
+    drop((first_server, from_relay));
+    let (mut relay, left) = passing.join().unwrap();
+    assert_eq!(left, Left::Server);
+    assert!(!relay.has_client_left());
+
+    let (second, mut second_server) = pair().unwrap();
+    let passing = std::thread::spawn(move || relay.through(BufReader::new(second)).unwrap());
+    let mut from_relay = BufReader::new(second_server.try_clone().unwrap());
+    let again = hear(&mut from_relay);
+    assert_eq!(again["method"], "initialize");
+    say(&mut second_server, &answer(&again["id"]));
+    assert_eq!(hear(&mut from_relay)["method"], "notifications/initialized");
+    // A call might do something twice, so the client decides; a list is asked for again.
+    let listed = hear(&mut from_relay);
+    assert_eq!((&listed["method"], &listed["id"]), (&json!("tools/list"), &json!(3)));
+    say(&mut second_server, &answer(&listed["id"]));
+    let failed = hear(&mut answers);
+    assert_eq!(failed["id"], 2);
+    assert!(failed["error"]["message"].as_str().unwrap().contains("call again"), "{failed}");
+    let heard = hear(&mut answers);
+    assert_eq!((&heard["id"], heard.get("error")), (&json!(3), None));
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut rest = String::new();
+    assert_eq!(from_relay.read_line(&mut rest).unwrap(), 0, "the end is passed on: {rest}");
+    drop((second_server, from_relay));
+    assert_eq!(passing.join().unwrap(), Left::Client);
 }

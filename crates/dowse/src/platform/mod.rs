@@ -11,12 +11,12 @@ mod unix;
 
 #[cfg(not(unix))]
 pub(crate) use other::{
-    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private,
+    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private, pair,
     raise_open_files,
 };
 #[cfg(unix)]
 pub(crate) use unix::{
-    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private,
+    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private, pair,
     raise_open_files,
 };
 

@@ -93,6 +93,11 @@ impl Address {
     }
 }
 
+/// Makes a connection inside this process.
+pub(crate) fn pair() -> io::Result<(LocalStream, LocalStream)> {
+    LocalStream::pair()
+}
+
 /// Hands a connection to async code. Must be called inside a runtime.
 pub(crate) fn into_async(stream: LocalStream) -> io::Result<AsyncLocalStream> {
     stream.set_nonblocking(true)?;

@@ -84,7 +84,11 @@ impl Away {
                 Err(error) if is_away(&error) => {
                     let source = format!("{kind} `{}`", name(config));
                     let problem = format!("{error:#}");
-                    tracing::warn!(source, problem, "a source is away: it is looked for again");
+                    tracing::warn!(
+                        source,
+                        problem,
+                        "a source cannot be reached: it is looked for again"
+                    );
                     self.0.lock().sources.push((source, problem));
                 }
                 Err(error) => return Err(error),

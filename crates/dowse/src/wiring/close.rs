@@ -3,11 +3,24 @@
 //! Services, queues and runners refer to each other, so that the end of a command does not always
 //! drop the store; without this the write-ahead log stayed behind, with up to 59 MB.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use store::Store;
+use tempfile::TempDir;
 
 static OPEN: Mutex<Vec<Weak<Store>>> = Mutex::new(Vec::new());
+
+/// Folders that go once the stores in them are closed.
+static UNTIL_CLOSED: Mutex<Vec<TempDir>> = Mutex::new(Vec::new());
+
+/// Keeps a folder until the stores are closed, and gives its path: one that went before left a
+/// store that could not be closed.
+pub(crate) fn until_closed(folder: TempDir) -> PathBuf {
+    let path = folder.path().to_owned();
+    UNTIL_CLOSED.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+    path
+}
 
 /// Remembers a store that has to be closed.
 pub(super) fn remember(store: &Arc<Store>) {
@@ -16,6 +29,7 @@ pub(super) fn remember(store: &Arc<Store>) {
 
 /// Closes every store that is still open, so that each is one whole file.
 pub(crate) fn close_stores() {
+    super::presence::leave();
     let open = std::mem::take(&mut *OPEN.lock().unwrap_or_else(PoisonError::into_inner));
     for store in open {
         let Some(store) = store.upgrade() else { continue };
@@ -23,4 +37,5 @@ pub(crate) fn close_stores() {
             tracing::warn!(error = &error as &dyn std::error::Error, "store could not be closed");
         }
     }
+    UNTIL_CLOSED.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -12,6 +13,7 @@ use serve::ConsoleSettings;
 use store::Store;
 
 use super::SharedState;
+use super::shared_state::NOT_WRITABLE;
 use crate::commands::{LAST_BACKUP, check};
 use crate::config::Config;
 
@@ -23,8 +25,8 @@ pub(super) fn console(
     config: &Config,
     shared_state: &SharedState,
 ) -> anyhow::Result<ConsoleSettings> {
-    let mut settings = ConsoleSettings::open(&config.data_dir, &config.console)
-        .context("hint: set `data_dir` to a folder that can be written")?;
+    let mut settings =
+        ConsoleSettings::open(&config.data_dir, &config.console).context(NOT_WRITABLE)?;
     if let Some(name) = &config.console.secret_env {
         let secret = std::env::var(name).unwrap_or_default();
         anyhow::ensure!(
@@ -37,7 +39,7 @@ pub(super) fn console(
     }
     settings.started_at = shared_state.clock.now();
     settings.configuration = Value::Object(in_force(&format!("{config:#?}")));
-    let store = shared_state.kept()?.store.clone();
+    let store = shared_state.open_store()?.store.clone();
     settings.sessions = serve::Sessions::kept_in(store.objects());
     settings.generation = generation(Arc::clone(&store));
     let checked = shared_state.clone();
@@ -60,28 +62,53 @@ pub(super) fn console(
 /// How old a known generation may be before it is looked at again.
 const GENERATION_AGE: Duration = Duration::from_secs(1);
 
-/// Gives how many changes the store has seen. Whoever asks gets the last known number at once, and
-/// one that is old is looked at again by a thread of its own: a catalogue may be far away.
+/// How long a call waits for the generation; a catalogue may be far away.
+const GENERATION_WAIT: Duration = Duration::from_millis(20);
+
+/// Gives how many changes the store has seen.
 fn generation(store: Arc<Store>) -> Arc<dyn Fn() -> Option<u64> + Send + Sync> {
-    let known: Arc<Mutex<Known>> = Arc::default();
-    let ask = Arc::new(move || {
-        let mut now = known.lock();
-        let is_fresh = now.looked_at.is_some_and(|at| at.elapsed() < GENERATION_AGE);
-        if !is_fresh && !now.is_looking {
-            now.is_looking = true;
-            let (known, store) = (Arc::clone(&known), Arc::clone(&store));
-            std::thread::spawn(move || {
-                let heads = store.catalogue().heads().ok();
-                let sum = heads.map(|heads| heads.iter().map(|head| head.sequence).sum());
-                *known.lock() =
-                    Known { generation: sum, looked_at: Some(Instant::now()), is_looking: false };
-            });
-        }
-        now.generation
+    let ask = remembered(GENERATION_AGE, GENERATION_WAIT, move || {
+        let heads = store.catalogue().heads().ok()?;
+        Some(heads.iter().map(|head| head.sequence).sum())
     });
     // The first answer that is kept finds the number known.
     ask();
     ask
+}
+
+/// Gives a number that is looked at again once it is older than `age`, by a thread of its own.
+/// Whoever has it looked at waits no longer than `wait`; a number that is much older is given to
+/// nobody, since what an answer was made from would then be told wrongly.
+fn remembered(
+    age: Duration,
+    wait: Duration,
+    look: impl Fn() -> Option<u64> + Send + Sync + 'static,
+) -> Arc<dyn Fn() -> Option<u64> + Send + Sync> {
+    let (known, look) = (Arc::new(Mutex::new(Known::default())), Arc::new(look));
+    Arc::new(move || {
+        {
+            let mut now = known.lock();
+            // The new number comes at once; those who ask meanwhile take the one before it.
+            let age = if now.is_looking { age * 5 } else { age };
+            if now.looked_at.is_some_and(|at| at.elapsed() < age) {
+                return now.generation;
+            }
+            if now.is_looking {
+                return None;
+            }
+            now.is_looking = true;
+        }
+        let (tell, told) = sync_channel(1);
+        let (known, look) = (Arc::clone(&known), Arc::clone(&look));
+        std::thread::spawn(move || {
+            let generation = look();
+            *known.lock() =
+                Known { generation, looked_at: Some(Instant::now()), is_looking: false };
+            // Whoever asked may have gone on.
+            let _ = tell.send(generation);
+        });
+        told.recv_timeout(wait).ok().flatten()
+    })
 }
 
 /// What is known of the generation, and since when.
@@ -239,6 +266,24 @@ mod tests {
         assert_eq!(shown("url", "Some(\"postgres://u:p@h/db\")"), "postgres://(hidden)@h/db");
         assert_eq!(shown("api_key", "\"abc\""), "(hidden)");
         assert_eq!(shown("api_key_env", "\"ABC\""), "ABC");
+    }
+
+    #[test]
+    fn a_number_that_changed_is_not_told_as_it_was() {
+        let number = Arc::new(Mutex::new(0));
+        let looked = Arc::clone(&number);
+        let long = Duration::from_secs(60);
+        let ask = remembered(Duration::ZERO, long, move || Some(*looked.lock()));
+        for now in 0..5 {
+            *number.lock() = now;
+            assert_eq!(ask(), Some(now));
+        }
+        let looked = Arc::clone(&number);
+        let slow =
+            remembered(Duration::ZERO, Duration::from_millis(5), move || Some(*looked.lock()));
+        let held = number.lock();
+        assert_eq!(slow(), None, "nobody waits for a catalogue that is far away");
+        drop(held);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use extract::{Pool, PoolConfig};
 use files::{Indexer, IndexerConfig, Roots, Strangers};
 use filters::charts::{ChartSettings, Charts, ChartsConfig};
@@ -25,11 +24,12 @@ use tools::tables::{
 use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::feeds::Feeds;
-use super::{SharedState, models};
+use super::shared_state::{chart_folder, store_folder};
+use super::{SharedState, claims, models};
 use crate::config::{Config, EmbedderProvider};
 
 /// How long `indexFolder` waits before it gives the job's handle instead of its result.
-const INDEX_WAIT: Duration = Duration::from_secs(25);
+pub(super) const INDEX_WAIT: Duration = Duration::from_secs(25);
 
 /// How long a search waits for the model to load; afterwards it goes on with words alone.
 const MODEL_WAIT: Duration = Duration::from_secs(5);
@@ -58,17 +58,21 @@ impl Families {
                     folder: config.base.clone(),
                     filters: config.filters,
                     dimensions,
-                    meaning: meaning(config, shared_state),
+                    name_embedder: name_embedder(config, shared_state),
                 })?)
             })?;
         let name = |table: &tables::TableConfig| table.name.clone();
         let tables = shared_state.away.open("table", &config.tables, name, |tables| {
-            Ok(tables::Service::open(tables::ServiceConfig {
+            let service = tables::Service::open(tables::ServiceConfig {
                 tables,
                 base_folder: config.base.clone(),
                 cache_folder: config.data_dir.join("tables"),
                 export_link_minutes: config.exports.link_minutes,
-            })?)
+            })?;
+            Ok(match shared_state.shared_catalogue()? {
+                Some(catalogue) => service.with_links_in(catalogue),
+                None => service,
+            })
         })?;
         let views = views(config, tables.as_ref())?;
         if let Some(service) = filters.clone() {
@@ -109,19 +113,22 @@ impl Families {
 
     /// Starts to index what is configured, and erases what is not any more; searches by words
     /// work while it goes on.
-    pub(crate) fn start_indexing(
+    pub(super) fn try_indexing(
         &self,
         shared_state: &SharedState,
         strangers: Strangers,
     ) -> anyhow::Result<()> {
+        if strangers == Strangers::Forget {
+            self.forget_folders_of_nobody(shared_state)?;
+        }
         // Folders that are not named here may be those of another server.
-        let strangers = match shared_state.kept()?.store.catalogue().is_shared() {
+        let strangers = match shared_state.open_store()?.store.catalogue().is_shared() {
             true => Strangers::Keep,
             false => strangers,
         };
         if self.files.is_none()
             && strangers == Strangers::Forget
-            && files::forget_all(&shared_state.kept()?.store)?
+            && files::forget_all(&shared_state.open_store()?.store)?
         {
             shared_state.erase_answers(None);
             tracing::info!("no folders are configured any more: their index was erased");
@@ -135,7 +142,28 @@ impl Families {
             files.index_all()?;
         }
         self.contexts.recover()?;
-        shared_state.kept()?.start_vectors()
+        shared_state.open_store()?.start_vectors()
+    }
+
+    /// Where servers share a catalogue, erases what was read from folders that this server was the
+    /// last to have.
+    fn forget_folders_of_nobody(&self, shared_state: &SharedState) -> anyhow::Result<()> {
+        let kept = shared_state.open_store()?;
+        let catalogue = kept.store.catalogue();
+        if !catalogue.is_shared() {
+            return Ok(());
+        }
+        let server = claims::server_in(&store_folder(shared_state.data_dir()))?;
+        let roots = self.files.as_ref().map(files::Service::root_names).unwrap_or_default();
+        let gone = claims::claim(&*catalogue, &server, &roots)?;
+        if gone.is_empty() {
+            return Ok(());
+        }
+        files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
+        let n_forgotten = files::forget_roots(&kept.store, &gone)?;
+        shared_state.erase_answers(None);
+        tracing::info!(n_forgotten, ?gone, "files of folders that no server has any more left");
+        Ok(())
     }
 
     /// Puts the tools at `/mcp` in their order; links in their answers begin with `link_base`.
@@ -205,16 +233,19 @@ impl Families {
     }
 }
 
-/// Names are compared by meaning, too, unless the configuration asks for no embedder.
-fn meaning(config: &Config, shared_state: &SharedState) -> Option<Arc<dyn filters::NameEmbedder>> {
+/// Names are compared by vector, too, unless the configuration asks for no embedder.
+fn name_embedder(
+    config: &Config,
+    shared_state: &SharedState,
+) -> Option<Arc<dyn filters::NameEmbedder>> {
     let is_wanted = config.embedder.provider != EmbedderProvider::None;
     is_wanted.then(|| {
         let embedder =
             Arc::new(filters::ModelNameEmbedder::new(Arc::clone(&shared_state.embedder)));
         let folder = config.data_dir.join("names");
-        let meaning: Arc<dyn filters::NameEmbedder> =
+        let embedder: Arc<dyn filters::NameEmbedder> =
             Arc::new(filters::CachedNameEmbedder::new(embedder, &folder));
-        meaning
+        embedder
     })
 }
 
@@ -284,19 +315,12 @@ fn charts_service(
         );
         // Every dimension may be away; the charts of facts come back with them.
         if let Some(dimensions) = dimensions {
-            let name = |_: &ChartsConfig| "facts".to_owned();
-            let opened = shared_state.away.open(
-                "charts",
-                std::slice::from_ref(charts),
-                name,
-                |mut charts| {
-                    let facts = charts.pop().context("one section of charts was given")?;
-                    open_charts(config, shared_state, Some(facts), Some(dimensions.clone()))
-                },
-            )?;
-            if let Some(charts) = opened {
-                return Ok(Some(Arc::new(charts)));
-            }
+            let facts = Some(charts.clone());
+            let charts = open_charts(config, shared_state, facts, Some(dimensions.clone()))?;
+            let charts = Arc::new(charts);
+            let watched = Arc::clone(&charts);
+            shared_state.away.watch("charts", move || watched.away());
+            return Ok(Some(charts));
         }
     }
     if config.tables.is_empty() {
@@ -311,14 +335,18 @@ fn open_charts(
     facts: Option<ChartsConfig>,
     dimensions: Option<filters::Service>,
 ) -> anyhow::Result<Charts> {
-    Ok(Charts::open(ChartSettings {
+    let charts = Charts::open(ChartSettings {
         config: facts,
         folder: config.base.clone(),
-        data_folder: config.data_dir.join("charts"),
+        data_folder: chart_folder(&config.data_dir),
         base_url: config.server.link_base(),
         clock: shared_state.clock.clone(),
         dimensions,
-    })?)
+    })?;
+    Ok(match shared_state.shared_catalogue()? {
+        Some(catalogue) => charts.kept_in(catalogue)?,
+        None => charts,
+    })
 }
 
 /// Opens the folders alone, for commands that look something up: the other families, their tools
@@ -341,7 +369,7 @@ fn files_service(
         shared_state.indexer.store(None);
         return Ok(None);
     }
-    let kept = shared_state.kept()?;
+    let kept = shared_state.open_store()?;
     let pool = Pool::new(PoolConfig::this_executable()?);
     let indexer = Arc::new(Indexer::new(IndexerConfig {
         store: kept.store.clone(),
@@ -368,7 +396,7 @@ pub(crate) fn knowledge_service(
     config: &Config,
     shared_state: &SharedState,
 ) -> anyhow::Result<knowledge::Service> {
-    let kept = shared_state.kept()?;
+    let kept = shared_state.open_store()?;
     let service = knowledge::Service::new(knowledge::ServiceConfig {
         store: kept.store.clone(),
         catalogue: kept.store.catalogue(),
@@ -406,7 +434,7 @@ pub(crate) fn contexts_service(
     config: &Config,
     shared_state: &SharedState,
 ) -> anyhow::Result<contexts::Service> {
-    let kept = shared_state.kept()?;
+    let kept = shared_state.open_store()?;
     let service = contexts::Service::new(contexts::ServiceConfig {
         store: kept.store.clone(),
         catalogue: kept.store.catalogue(),
@@ -434,16 +462,15 @@ fn retriever(config: &Config, shared_state: &SharedState) -> anyhow::Result<Retr
     let slot = Arc::clone(&shared_state.embedder);
     let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
     let metrics = Arc::clone(&shared_state.metrics);
-    let retriever = Retriever::new(shared_state.kept()?.store.clone(), embedder).with_observer(
-        Arc::new(move |timings| {
+    let retriever = Retriever::new(shared_state.open_store()?.store.clone(), embedder)
+        .with_observer(Arc::new(move |timings| {
             for timing in timings {
                 match timing.skipped {
                     None => metrics.stage_ran(timing.stage, timing.took),
                     Some(_) => metrics.stage_skipped(timing.stage),
                 }
             }
-        }),
-    );
+        }));
     let retriever = match models::reranker(config)? {
         models::Reranking::Builtin => retriever,
         models::Reranking::Off => retriever.without_reranker(),

@@ -1,6 +1,7 @@
 //! Folders that feed collections of knowledge bases: looked at when the server starts, when the
 //! system says that something changed, and now and then.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(600);
 /// How soon folders are looked at again of which not everything could be taken.
 const RETRY: Duration = Duration::from_secs(15);
 
-/// How soon another configuration's folders are looked at.
+/// How soon another configuration's folders are looked at, and those that are away.
 const RELOAD_STEP: Duration = Duration::from_secs(1);
 
 /// The folders of a configuration, with what lists their files.
@@ -38,6 +39,7 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
         let mut watch: Option<FolderWatch> = None;
         let changed = Arc::new(Notify::new());
         let mut next_look = tokio::time::Instant::now();
+        let mut away = BTreeSet::new();
         loop {
             let wanted = shared_state.feeds.load_full();
             let is_same = match (&current, &wanted) {
@@ -48,11 +50,13 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             if !is_same {
                 current.clone_from(&wanted);
                 watch = wanted.as_deref().and_then(|feeds| started(feeds, &changed));
+                away.clear();
                 changed.notify_one();
             }
             tokio::select! {
                 () = tokio::time::sleep(RELOAD_STEP) => {
-                    if tokio::time::Instant::now() < next_look {
+                    let is_due = tokio::time::Instant::now() >= next_look;
+                    if !is_due && !has_come_back(&away).await {
                         continue;
                     }
                 }
@@ -62,14 +66,20 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             next_look = tokio::time::Instant::now() + LOOK_EVERY;
             let Some(feeds) = current.clone() else { continue };
             let (shared_state, mut watched) = (shared_state.clone(), watch.take());
+            let mut away_before = std::mem::take(&mut away);
             let looked = tokio::task::spawn_blocking(move || {
                 // Folders that came are watched before they are looked at.
                 if let Some(watch) = &mut watched {
                     watch_all(watch, &feeds);
                 }
-                (watched, look(&shared_state, &feeds))
+                let looked = look(&shared_state, &feeds, &mut away_before);
+                (watched, looked, away_before)
             });
-            match looked.await {
+            let looked = looked.await.map(|(watched, looked, still_away)| {
+                away = still_away;
+                (watched, looked)
+            });
+            match looked {
                 Ok((watched, Looked::Whole)) => watch = watched,
                 Ok((watched, Looked::InPart)) => {
                     watch = watched;
@@ -82,6 +92,17 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             }
         }
     });
+}
+
+/// Tells whether one of the folders that were away is there. Nothing is written for that, however
+/// often it is asked.
+async fn has_come_back(away: &BTreeSet<PathBuf>) -> bool {
+    if away.is_empty() {
+        return false;
+    }
+    let away = away.clone();
+    let asked = tokio::task::spawn_blocking(move || away.iter().any(|folder| folder.is_dir()));
+    asked.await.unwrap_or(false)
 }
 
 fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
@@ -113,19 +134,29 @@ fn watch_all(watch: &mut FolderWatch, feeds: &Feeds) {
     }
 }
 
-/// Whether everything of the folders could be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether everything of the folders could be taken; the worst of them counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Looked {
     Whole,
     InPart,
 }
 
-fn look(shared_state: &SharedState, feeds: &Feeds) -> Looked {
+/// Looks at every folder; `away` are those that were not there the last time, and is brought up to
+/// date.
+fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>) -> Looked {
     let Some(service) = shared_state.knowledge.get() else { return Looked::InPart };
-    let Ok(kept) = shared_state.kept() else { return Looked::InPart };
+    let Ok(kept) = shared_state.open_store() else { return Looked::InPart };
     let mut all = Looked::Whole;
     for FolderConfig { path, collection } in &feeds.knowledge.folders {
         let folder = feeds.base.join(path);
+        // Nobody tells when it comes back: it is looked for until then.
+        if !folder.is_dir() {
+            if away.insert(folder.clone()) {
+                tracing::warn!(folder = %folder.display(), "a folder of a collection is away");
+            }
+            continue;
+        }
+        away.remove(&folder);
         // Servers that see the same folder would each add its files.
         let looked = ingest::exclusively(
             &kept.store.catalogue(),
@@ -134,13 +165,12 @@ fn look(shared_state: &SharedState, feeds: &Feeds) -> Looked {
             || look_at(&service, collection, &folder, &feeds.files),
         );
         match looked {
-            Ok(Some(Looked::Whole)) => {}
-            Ok(Some(Looked::InPart)) => all = Looked::InPart,
+            Ok(Some(looked)) => all = all.max(looked),
             Ok(None) => tracing::debug!(folder = %folder.display(), "another server looks at it"),
             Err(error) => {
                 let cause = model::with_causes(&error);
                 tracing::warn!(folder = %folder.display(), cause, "a folder cannot be followed now");
-                all = Looked::InPart;
+                all = all.max(Looked::InPart);
             }
         }
     }
@@ -169,13 +199,14 @@ fn look_at(
                 added = followed.n_added,
                 replaced = followed.n_replaced,
                 removed = followed.n_removed,
+                closed = followed.n_closed,
                 failed = followed.n_failed,
                 "a collection followed its folder"
             );
             if followed.n_failed == 0 { Looked::Whole } else { Looked::InPart }
         }
         // Too many wait already: the rest follows when they are read.
-        Err(knowledge::Error::TooLarge { .. }) => Looked::InPart,
+        Err(knowledge::Error::Object(ingest::ObjectError::TooLarge { .. })) => Looked::InPart,
         Err(error) => {
             let cause = model::with_causes(&error);
             tracing::warn!(folder = %folder.display(), cause, "a collection cannot follow");
@@ -185,14 +216,16 @@ fn look_at(
 }
 
 fn list(folder: &Path, config: &files::FilesConfig) -> Result<FolderListing, String> {
-    let listed = files::list_files(folder, config)?;
-    let files = listed
+    let content = files::list_files(folder, config)?;
+    let files = content
+        .files
         .into_iter()
         .map(|file| FolderFile {
             path: file.relative,
-            stamp: format!("{} {}", file.n_bytes, file.modified_millis),
+            stamp: format!("{} {} {}", file.n_bytes, file.modified_millis, file.exact_times),
             place: file.path,
         })
         .collect();
-    Ok(FolderListing { files, volume: files::volume_of(folder) })
+    let (forbidden, volume) = (content.forbidden, files::volume_of(folder));
+    Ok(FolderListing { files, forbidden, volume })
 }

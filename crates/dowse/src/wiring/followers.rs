@@ -1,9 +1,10 @@
-//! What other servers write to a shared catalogue is followed in the background.
+//! What other servers write to a shared catalogue is followed in the background, and an engine
+//! elsewhere is asked whether it answers.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use store::Store;
+use store::{EngineLocation, Store};
 
 /// How often the catalogue is asked what has changed: what another server wrote is found here after
 /// about this time.
@@ -11,14 +12,38 @@ const FOLLOW_EVERY: Duration = Duration::from_millis(500);
 /// How long is waited after the catalogue did not answer.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// Lets a store follow for as long as it lives; one that nobody shares needs nothing.
+/// Lets a store follow for as long as it lives; one that nobody shares, with its engine in this
+/// process, needs nothing.
 pub(super) fn follow(store: &Arc<Store>) -> std::io::Result<()> {
+    if let EngineLocation::Elsewhere { reach_every: every } = store.engine().info().location {
+        let store = Arc::downgrade(store);
+        let watch = move || watch_engine(&store, every);
+        std::thread::Builder::new().name("reach".to_owned()).spawn(watch)?;
+    }
     if !store.catalogue().is_shared() {
         return Ok(());
     }
     let store = Arc::downgrade(store);
     std::thread::Builder::new().name("follow".to_owned()).spawn(move || run(&store))?;
     Ok(())
+}
+
+fn watch_engine(store: &Weak<Store>, every: Duration) {
+    let mut was_away = false;
+    while let Some(store) = store.upgrade() {
+        let found = store.look_for_engine();
+        drop(store);
+        match &found {
+            Ok(()) if was_away => tracing::info!("the engine answers again"),
+            Err(error) if !was_away => tracing::warn!(
+                error = error as &dyn std::error::Error,
+                "the engine does not answer; it is asked again"
+            ),
+            _ => {}
+        }
+        was_away = found.is_err();
+        std::thread::sleep(every);
+    }
 }
 
 fn run(store: &Weak<Store>) {

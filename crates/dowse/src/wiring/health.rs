@@ -17,6 +17,15 @@ const MAX_UNREMARKED_JOBS: usize = 1_000;
 /// What an operator does about a store that does not work.
 const STORE_HINT: &str = "`dowse check` says more; restore a backup when the catalogue is damaged";
 
+/// What an operator does about a folder that is away.
+pub(crate) const FOLDER_HINT: &str = "fix its path in `[files] roots`, or make it; what was \
+                                      indexed of it is kept";
+
+/// Says that a folder cannot be looked into.
+pub(crate) fn folder_away(folder: &str) -> String {
+    format!("`{folder}` does not exist, may not be read or does not answer")
+}
+
 /// Gives what looks at the store and the disk.
 pub(crate) fn readiness(shared_state: &SharedState) -> Readiness {
     let shared_state = shared_state.clone();
@@ -25,7 +34,7 @@ pub(crate) fn readiness(shared_state: &SharedState) -> Readiness {
 
 fn look(shared_state: &SharedState) -> Health {
     let mut health = Health::good();
-    let kept = match shared_state.kept() {
+    let kept = match shared_state.open_store() {
         Ok(kept) => kept,
         Err(error) => {
             return health.with("catalogue", format!("{error:#}"), STORE_HINT).without_reads();
@@ -34,10 +43,6 @@ fn look(shared_state: &SharedState) -> Health {
     let store = kept.store.health();
     health.lag = store.lag;
     health.follower_lag = kept.store.follower_lag();
-    if let Some(lag) = health.follower_lag.filter(|lag| *lag > retrieve::MAX_FOLLOWER_LAG) {
-        let problem = format!("what other servers stored was not taken in for {} s", lag.as_secs());
-        health = health.with("index", problem, "it catches up by itself; answers say so meanwhile");
-    }
     for degradation in store.degraded {
         let hint = match degradation.part {
             "disk" => "free space: what waits goes on by itself",
@@ -45,6 +50,11 @@ fn look(shared_state: &SharedState) -> Health {
             _ => STORE_HINT,
         };
         health = health.with(degradation.part, degradation.problem, hint);
+    }
+    // After what it may follow from: a catalogue that is away cannot be followed.
+    if let Some(lag) = health.follower_lag.filter(|lag| *lag > retrieve::MAX_FOLLOWER_LAG) {
+        let problem = format!("what other servers stored was not taken in for {} s", lag.as_secs());
+        health = health.with("index", problem, "it catches up by itself; answers say so meanwhile");
     }
     if !store.reads {
         return health.without_reads();
@@ -64,6 +74,14 @@ fn look(shared_state: &SharedState) -> Health {
     for (source, problem) in shared_state.away.sources() {
         let hint = "it is looked for every 30 s";
         health = health.with("source", format!("{source}: {problem}"), hint);
+    }
+    let files = shared_state.files.load();
+    for folder in files.iter().flat_map(|files| files.away_roots()) {
+        health = health.with("folder", folder_away(&folder), FOLDER_HINT);
+    }
+    if let Some(problem) = files.as_ref().and_then(|one| one.watch_problem()) {
+        let hint = "changes are found when the server starts again; its log says why";
+        health = health.with("watch", problem, hint);
     }
     let (n_waiting, _) = kept.queue.counts();
     if n_waiting > MAX_UNREMARKED_JOBS {

@@ -19,7 +19,7 @@ pub(crate) fn keep_in_shape(shared_state: SharedState, shutdown: CancellationTok
                 () = tokio::time::sleep(MAINTAIN_EVERY) => {}
                 () = shutdown.cancelled() => return,
             }
-            let Ok(kept) = shared_state.kept() else { continue };
+            let Ok(kept) = shared_state.open_store() else { continue };
             let store = std::sync::Arc::clone(&kept.store);
             match tokio::task::spawn_blocking(move || store.maintain()).await {
                 Ok(Ok(())) => {}

@@ -1,6 +1,8 @@
 //! From a configuration to a running application.
 
 mod away;
+mod by_words;
+mod claims;
 mod close;
 mod console;
 mod families;
@@ -10,7 +12,9 @@ mod health;
 mod maintenance;
 mod models;
 mod open_store;
+mod presence;
 mod shared_state;
+mod start;
 
 mod watch;
 
@@ -22,14 +26,18 @@ use serve::{App, ContextEndpoints, SlotLimits};
 use tokio_util::sync::CancellationToken;
 use tools::{Exposure, ToolNames};
 
-pub(crate) use close::close_stores;
+pub(crate) use by_words::{contexts_by_words, files_by_words, knowledge_by_words};
+pub(crate) use close::{close_stores, until_closed};
 pub(crate) use families::{Families, contexts_service, files_alone, knowledge_service};
-pub(crate) use health::{MIN_FREE_BYTES, free_bytes};
-pub(crate) use models::{embedder, models_dir};
+pub(crate) use health::{FOLDER_HINT, MIN_FREE_BYTES, folder_away, free_bytes};
+pub(crate) use models::{embedder, failing_embedder, failing_reranker, models_dir};
 pub(crate) use open_store::{
     describe as describe_store, names as name_store, open as open_store, open_catalogue,
 };
-pub(crate) use shared_state::{SharedState, places_of, store_folder, upload_files};
+pub(crate) use presence::server_of;
+pub(crate) use shared_state::{
+    Jobs, SharedState, place_charts, places_of, store_folder, upload_files,
+};
 
 use crate::config::Config;
 
@@ -103,6 +111,19 @@ fn endpoints(
     Ok(endpoints)
 }
 
+/// Makes the application of a command that answers nobody: the secrets of callers are the server's,
+/// and need not be there.
+pub(crate) fn app_without_callers(
+    config: &Config,
+    shared_state: &SharedState,
+) -> anyhow::Result<(App, Families)> {
+    config.check()?;
+    let mut config = config.clone();
+    config.auth = Default::default();
+    config.server.listen.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+    app(&config, shared_state)
+}
+
 /// Makes the application of a configuration.
 pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result<(App, Families)> {
     config.check()?;
@@ -113,6 +134,7 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         shared_state.clock.clone(),
     )?;
     let families = Families::open(config, shared_state)?;
+    shared_state.served.store(Some(Arc::new(config.clone())));
     let registry = served_tools(config, &families)?;
     let app = App {
         server: config.server.clone(),
@@ -124,7 +146,7 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         slots: shared_state.slots(SlotLimits::of(&config.limits)),
         failed_logins: Arc::clone(&shared_state.failed_logins),
         audit: Arc::clone(&shared_state.audit),
-        answers: shared_state.answers(&config.audit),
+        answers: shared_state.answers(&config.audit)?,
         metrics: Arc::clone(&shared_state.metrics),
         clock: shared_state.clock.clone(),
         exposed: endpoints(config, &registry)?,
@@ -140,7 +162,7 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         reconciliation: families.filters.clone().map(filters::Reconciliation::new),
         knowledge: Some(families.knowledge.clone()),
         contexts: Some(families.contexts.clone()),
-        queue: Some(Arc::clone(&shared_state.kept()?.queue)),
+        queue: Some(Arc::clone(&shared_state.open_store()?.queue)),
         console: console::console(config, shared_state)?,
         readiness: health::readiness(shared_state),
     };

@@ -9,9 +9,10 @@ use infer::providers::{
     EmbedDialect, HttpEmbedderConfig, HttpLlm, HttpLlmConfig, HttpRerankerConfig, LlmDialect,
     RerankDialect,
 };
-use infer::{EmbedderChoice, Llm, Reranker, RerankerChoice, Secret};
+use infer::{EmbedderChoice, EmbedderSlot, Llm, ModelState, Reranker, RerankerChoice, Secret};
+use model::Deadline;
 
-use crate::config::{Config, EmbedderProvider, LlmProvider, RerankerProvider};
+use crate::config::{Config, EmbedderProvider, LlmProvider, RerankerProvider, user_folder};
 
 /// How long a provider may take for one request.
 const PROVIDER_WAIT: Duration = Duration::from_secs(60);
@@ -19,17 +20,52 @@ const PROVIDER_WAIT: Duration = Duration::from_secs(60);
 /// Tokens that a provider's embedder is taken to read, unless the configuration says otherwise.
 const PROVIDER_MAX_TOKENS: usize = 512;
 
+/// How long a provider may take when somebody looks whether it works.
+const PROBE_WAIT: Duration = Duration::from_secs(5);
+
+/// What a provider is asked for when somebody looks whether it works.
+const PROBE: &str = "dowse";
+
+/// Asks an embedder elsewhere for one vector, and gives what is wrong with it. That it can be
+/// connected to says little: a wrong key or an unknown model is refused only then.
+pub(crate) fn failing_embedder(config: &Config, slot: &EmbedderSlot) -> Option<ModelState> {
+    if config.embedder.provider != EmbedderProvider::Http {
+        return None;
+    }
+    let deadline = Deadline::after(PROBE_WAIT);
+    let embedder = match slot.get(&deadline) {
+        Ok(embedder) => embedder,
+        Err(ModelState::Loading { .. } | ModelState::Off) => return None,
+        Err(state) => return Some(state),
+    };
+    // A passage, since queries are remembered.
+    let failed = embedder.embed_passages(&[PROBE], &deadline).err()?;
+    Some(ModelState::from_error(&config.embedder.model, &failed))
+}
+
+/// Asks a re-ranker elsewhere to judge one passage, and gives what is wrong with it.
+pub(crate) fn failing_reranker(config: &Config) -> Option<String> {
+    if config.reranker.provider != RerankerProvider::Http {
+        return None;
+    }
+    let failed = match reranker(config) {
+        Ok(Reranking::By(reranker)) => {
+            let judged = reranker.score(PROBE, &[PROBE], &Deadline::after(PROBE_WAIT));
+            judged.err().map(anyhow::Error::from)
+        }
+        Ok(Reranking::Builtin | Reranking::Off) => None,
+        Err(error) => Some(error),
+    };
+    failed.map(|error| format!("{error:#}"))
+}
+
 /// Gives the folder that holds pulled models.
 pub(crate) fn models_dir(config: &Config) -> PathBuf {
     if let Some(folder) = &config.models_dir {
         return config.base.join(folder);
     }
-    let home = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    match (home("XDG_DATA_HOME"), home("HOME")) {
-        (Some(data), _) => PathBuf::from(data).join("dowse/models"),
-        (None, Some(home)) => PathBuf::from(home).join(".local/share/dowse/models"),
-        (None, None) => config.data_dir.join("models"),
-    }
+    let of_user = user_folder(&|name| std::env::var(name).ok());
+    of_user.unwrap_or_else(|| config.data_dir.clone()).join("models")
 }
 
 /// Gives the embedder that the configuration asks for.
@@ -37,9 +73,10 @@ pub(crate) fn embedder(config: &Config) -> anyhow::Result<EmbedderChoice> {
     let section = &config.embedder;
     Ok(match section.provider {
         EmbedderProvider::None => EmbedderChoice::Off,
-        EmbedderProvider::Local => {
-            EmbedderChoice::Local { model: section.model.clone(), models_dir: models_dir(config) }
-        }
+        EmbedderProvider::Local => EmbedderChoice::Local {
+            model: name_or_folder(config, &section.model),
+            models_dir: models_dir(config),
+        },
         EmbedderProvider::Http => EmbedderChoice::Http(HttpEmbedderConfig {
             dialect: match section.api.as_str() {
                 "openai" => EmbedDialect::OpenAi,
@@ -86,13 +123,10 @@ pub(super) fn reranker(config: &Config) -> anyhow::Result<Reranking> {
                 "`reranker.model` is required with `provider = \"local\"`\n\
                  hint: name a folder with `model.onnx` and `tokenizer.json`"
             );
-            let folder = config.base.join(&section.model);
-            let model = if folder.is_dir() {
-                folder.to_string_lossy().into_owned()
-            } else {
-                section.model.clone()
-            };
-            RerankerChoice::Local { model, models_dir: models_dir(config) }
+            RerankerChoice::Local {
+                model: name_or_folder(config, &section.model),
+                models_dir: models_dir(config),
+            }
         }
         RerankerProvider::Http => RerankerChoice::Http(HttpRerankerConfig {
             dialect: match section.api.as_str() {
@@ -132,6 +166,15 @@ pub(super) fn llm(config: &Config) -> anyhow::Result<Option<Arc<dyn Llm>>> {
         timeout: PROVIDER_WAIT,
     })?;
     Ok(Some(Arc::new(llm)))
+}
+
+/// Gives a folder as it is found from here, since paths are relative to the file; a name as it is.
+fn name_or_folder(config: &Config, model: &str) -> String {
+    let folder = config.base.join(model);
+    match folder.is_dir() {
+        true => folder.to_string_lossy().into_owned(),
+        false => model.to_owned(),
+    }
 }
 
 fn key(variable: Option<&str>) -> Option<Secret> {

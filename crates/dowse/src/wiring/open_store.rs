@@ -125,19 +125,19 @@ fn with_engine(
 pub(crate) fn describe(store: &Store) -> String {
     let engine = store.engine();
     let catalogue = if store.catalogue().is_shared() { "postgres, " } else { "" };
-    if !engine.is_far() {
-        return format!("{catalogue}{}", engine.name());
+    if !engine.info().is_elsewhere() {
+        return format!("{catalogue}{}", engine.info().name);
     }
     match engine.reach() {
-        Ok(()) => format!("{catalogue}{}, which answers", engine.name()),
-        Err(error) => format!("{catalogue}{}, which does NOT answer: {error}", engine.name()),
+        Ok(()) => format!("{catalogue}{}, which answers", engine.info().name),
+        Err(error) => format!("{catalogue}{}, which does NOT answer: {error}", engine.info().name),
     }
 }
 
 /// Names the catalogue and the engine.
 pub(crate) fn names(store: &Store) -> String {
     let catalogue = if store.catalogue().is_shared() { "postgres" } else { "sqlite" };
-    format!("{catalogue} + {}", store.engine().name())
+    format!("{catalogue} + {}", store.engine().info().name)
 }
 
 /// A folder with a catalogue of its own would be served as if it were empty.

@@ -23,12 +23,16 @@ use store::{Catalogue, Store, Verify};
 
 use super::away::Away;
 use super::feeds::Feeds;
-use super::{close, followers, models, open_store};
+use super::{close, followers, models, open_store, presence};
 use crate::archive::Places;
-use crate::config::{Config, RerankerConfig, StoreConfig};
+use crate::config::{CatalogueKind, Config, RerankerConfig, StoreConfig};
 
 /// Folders of the data folder, which nobody but the server's user may enter.
 const FOLDERS: [&str; 7] = ["answers", "audit", "store", "uploads", "staging", "charts", "tables"];
+
+/// What is said of a data folder that cannot be used.
+pub(super) const NOT_WRITABLE: &str = "the data folder cannot be written\n\
+                                       hint: set `data_dir` to a folder that can be written";
 
 /// Makes the data folder private, also one that an earlier version made for everybody. A data
 /// folder that holds the configuration itself is somebody's project: only our own folders in it
@@ -74,9 +78,37 @@ pub(crate) fn upload_files(
     }
 }
 
+/// Gives the folder of charts and their column files inside the data folder.
+pub(crate) fn chart_folder(data_dir: &Path) -> std::path::PathBuf {
+    data_dir.join("charts")
+}
+
+/// Puts charts where a configuration has them, whichever way they came: into the catalogue that
+/// servers share, or into the folder of the only one.
+pub(crate) fn place_charts(config: &Config, catalogue: &dyn Catalogue) -> anyhow::Result<()> {
+    let folder = chart_folder(&config.data_dir);
+    if catalogue.is_shared() {
+        filters::charts::take_charts_into_catalogue(&folder, catalogue)?;
+    } else {
+        let now = crate::clock::system().now();
+        filters::charts::take_charts_into_folder(catalogue, &folder, now)?;
+    }
+    Ok(())
+}
+
 /// Gives the folder of the store inside the data folder.
 pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
     data_dir.join("store")
+}
+
+/// What happens to jobs that are waiting when the store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Jobs {
+    /// They are run for as long as the process lives.
+    Run,
+    /// They stay for a process that runs them: a command that only looks does no work of others,
+    /// which would begin and be stopped again when it ends.
+    Leave,
 }
 
 /// What outlives a change of the configuration. Cheap to clone.
@@ -98,7 +130,10 @@ pub(crate) struct SharedState {
     base: std::path::PathBuf,
     store: StoreConfig,
     verify: Verify,
+    jobs: Jobs,
     kept: Arc<OnceLock<OpenStore>>,
+    /// The configuration of the application of the moment; nothing for a command without one.
+    pub(crate) served: Arc<ArcSwapOption<Config>>,
     pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
     pub(crate) files: Arc<ArcSwapOption<files::Service>>,
     pub(crate) filters: Arc<ArcSwapOption<filters::Service>>,
@@ -120,7 +155,7 @@ pub(crate) struct OpenStore {
     pub(crate) queue: Arc<JobQueue>,
     pub(crate) vectors: Arc<Vectors>,
     vector_worker: OnceLock<VectorWorker>,
-    _workers: Workers,
+    _workers: Option<Workers>,
 }
 
 impl OpenStore {
@@ -138,9 +173,8 @@ impl OpenStore {
 impl SharedState {
     /// Opens what is kept in the data folder.
     pub(crate) fn open(config: &Config) -> anyhow::Result<Self> {
-        keep_private(config).context("hint: set `data_dir` to a folder that can be written")?;
-        let audit = Audit::open(&config.data_dir.join("audit"))
-            .context("hint: set `data_dir` to a folder that can be written")?;
+        keep_private(config).context(NOT_WRITABLE)?;
+        let audit = Audit::open(&config.data_dir.join("audit")).context(NOT_WRITABLE)?;
         Ok(SharedState {
             audit: Arc::new(audit),
             metrics: Arc::new(Metrics::new()),
@@ -155,7 +189,9 @@ impl SharedState {
             base: config.base.clone(),
             store: config.store.clone(),
             verify: Verify::AtOpening,
+            jobs: Jobs::Run,
             kept: Arc::default(),
+            served: Arc::default(),
             indexer: Arc::default(),
             files: Arc::default(),
             filters: Arc::default(),
@@ -174,36 +210,74 @@ impl SharedState {
         self
     }
 
+    /// Runs the jobs that wait or leaves them; before it is opened.
+    #[must_use]
+    pub(crate) fn with_jobs(mut self, jobs: Jobs) -> Self {
+        self.jobs = jobs;
+        self
+    }
+
+    /// Gives the jobs that wait in a data folder whose jobs nobody runs now. Where servers share a
+    /// catalogue, another one may run them.
+    pub(crate) fn stopped_jobs(&self) -> anyhow::Result<Vec<Job>> {
+        let kept = self.open_store()?;
+        if self.jobs == Jobs::Run || kept.store.catalogue().is_shared() {
+            return Ok(vec![]);
+        }
+        let mut jobs = kept.queue.list()?;
+        jobs.retain(|job| !job.state.is_final() && job.kind != VECTORS_JOB);
+        Ok(jobs)
+    }
+
     /// Gives the folder that holds everything that is kept.
     pub(crate) fn data_dir(&self) -> &std::path::Path {
         &self.data_dir
     }
 
-    /// Gives what keeps answers for replay, by a configuration.
-    pub(crate) fn answers(&self, config: &AuditConfig) -> Arc<Answers> {
-        let answers = Arc::new(Answers::new(&self.data_dir.join("answers"), config));
+    /// Gives what keeps answers for replay, by a configuration: a folder of this server, or the
+    /// catalogue that several share.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue does not answer.
+    pub(crate) fn answers(&self, config: &AuditConfig) -> anyhow::Result<Arc<Answers>> {
+        let folder = self.data_dir.join("answers");
+        let answers = Arc::new(match self.shared_catalogue()? {
+            Some(catalogue) => {
+                Answers::in_catalogue(catalogue, &folder, config, self.clock.clone())?
+            }
+            None => Answers::new(&folder, config),
+        });
         self.answers.store(Some(Arc::clone(&answers)));
-        answers
+        Ok(answers)
     }
 
     /// Erases the kept answers of a tenant, or of all, since they may hold text of a source that
     /// was just deleted.
     pub(crate) fn erase_answers(&self, tenant: Option<&TenantId>) {
-        let answers = self.answers.load_full().unwrap_or_else(|| {
-            Arc::new(Answers::new(&self.data_dir.join("answers"), &AuditConfig::default()))
-        });
-        let tenant = tenant.map(TenantId::to_string);
-        match answers.erase(tenant.as_deref()) {
-            Ok(0) => {}
-            Ok(n_erased) => tracing::info!(n_erased, "kept answers were erased with a source"),
-            Err(error) => tracing::error!(%error, "kept answers could not be erased"),
+        let erased = match self.answers.load_full() {
+            Some(answers) => Ok(answers),
+            None => self.answers(&AuditConfig::default()),
+        }
+        .and_then(|answers| Ok(answers.erase(tenant.map(TenantId::as_str))?));
+        if let Err(error) = erased {
+            tracing::error!(%error, "kept answers could not be erased");
         }
     }
 
     /// Gives where uploads and originals are.
     pub(crate) fn uploads(&self) -> anyhow::Result<UploadFiles> {
-        let catalogue = self.kept()?.store.catalogue();
+        let catalogue = self.open_store()?.store.catalogue();
         Ok(upload_files(&self.store, &self.base, &self.data_dir, catalogue))
+    }
+
+    /// Gives the catalogue where several servers share it; a server of its own need not open one for
+    /// this.
+    pub(crate) fn shared_catalogue(&self) -> anyhow::Result<Option<Arc<dyn Catalogue>>> {
+        if self.store.choice()?.catalogue == CatalogueKind::Sqlite {
+            return Ok(None);
+        }
+        Ok(Some(self.open_store()?.store.catalogue()))
     }
 
     /// Gives how long a server keeps what it works on without a sign of life.
@@ -226,7 +300,7 @@ impl SharedState {
     }
 
     /// Gives the store and the queue, opening them when that has not happened.
-    pub(crate) fn kept(&self) -> anyhow::Result<&OpenStore> {
+    pub(crate) fn open_store(&self) -> anyhow::Result<&OpenStore> {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
         }
@@ -239,13 +313,17 @@ impl SharedState {
         )?);
         close::remember(&store);
         followers::follow(&store)?;
+        presence::announce(&store, &self.data_dir)?;
         let (catalogue, bounds) = (store.catalogue(), QueueConfig::for_one_machine());
         let (runners, clock) = (self.runners(), self.clock.clone());
         let queue = match catalogue.is_shared() {
             true => JobQueue::open_shared(catalogue, runners, bounds, clock, self.lease())?,
             false => JobQueue::open(catalogue, runners, bounds, clock)?,
         };
-        let workers = Workers::start(&queue)?;
+        let workers = match self.jobs {
+            Jobs::Run => Some(Workers::start(&queue)?),
+            Jobs::Leave => None,
+        };
         let vectors = Vectors::new(Arc::clone(&store), Arc::clone(&self.embedder));
         Ok(self.kept.get_or_init(|| OpenStore {
             store,

@@ -31,10 +31,17 @@ pub(crate) fn watch_folders(shared_state: SharedState, shutdown: CancellationTok
                     drop(old);
                     wanted.map(|files| Watcher::start((*files).clone())).transpose()
                 });
-                match started.await {
-                    Ok(Ok(started)) => watcher = started,
-                    Ok(Err(error)) => tracing::warn!(%error, "the folders cannot be watched"),
-                    Err(error) => tracing::warn!(%error, "watching the folders failed"),
+                let problem = match started.await {
+                    Ok(Ok(started)) => {
+                        watcher = started;
+                        None
+                    }
+                    Ok(Err(error)) => Some(error.to_string()),
+                    Err(error) => Some(error.to_string()),
+                };
+                if let (Some(error), Some(files)) = (problem, &watched) {
+                    tracing::warn!(%error, "the folders cannot be watched");
+                    files.set_watch_problem(format!("the folders cannot be watched: {error}"));
                 }
             }
             tokio::select! {

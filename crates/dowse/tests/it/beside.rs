@@ -403,3 +403,134 @@ fn commands_reach_the_server_of_a_folder_without_a_configuration() {
     let status = text(&run(&[&["status"], &kept_in[..]].concat()), 0);
     assert!(status.contains("documents") && !status.contains("other"), "{status}");
 }
+
+/// A data folder was made in the working folder, and hid from then on what had been indexed.
+#[test]
+fn a_server_that_names_nothing_serves_what_was_indexed_from_here_and_makes_nothing() {
+    let folder = Folder::new();
+    folder.write("work/documents/plan.md", "The harbour crane is painted in May.\n");
+    let typed = |words: &[&str]| {
+        let mut command = dowse(words[0]);
+        command.args(&words[1..]).env("HOME", folder.path());
+        command.env("XDG_DATA_HOME", folder.join("data")).current_dir(folder.join("work"));
+        command
+    };
+    for words in [&["serve", "--listen", "0"][..], &["mcp"]] {
+        let output = typed(words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains("nothing to serve") && said.contains("dowse init"), "{said}");
+        assert!(!folder.join("work/.dowse").exists(), "{words:?}");
+    }
+    text(&typed(&["index", "--no-model", "documents"]).output().unwrap(), 0);
+    let mut session = StdioSession::start(typed(&["mcp", "--no-model"]));
+    session.initialize("2025-11-25");
+    let found = session.call("searchFiles", &json!({ "query": "crane" })).success();
+    assert!(found.to_string().contains("plan.md"), "{found}");
+    assert!(session.close().success());
+    assert!(!folder.join("work/.dowse").exists());
+}
+
+/// The running server embedded the query, although the command said that no model may be used.
+#[test]
+fn no_model_holds_for_a_command_that_a_server_does() {
+    use testkit::loopback::{Loopback, Reply};
+    let embedder = Loopback::start(|request| {
+        let texts = request.json()["input"].as_array().map_or(1, Vec::len);
+        let data: Vec<Value> =
+            (0..texts).map(|index| json!({ "index": index, "embedding": [1.0, 0.0] })).collect();
+        Reply::json(&json!({ "data": data, "usage": { "total_tokens": 1 } }))
+    });
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    let server = TestServer::start_in(
+        folder,
+        &format!(
+            "[embedder]\nprovider = \"http\"\nmodel = \"m\"\nbase_url = \"{}\"\n\
+             [files]\nroots = [\"documents\"]\n",
+            embedder.url("")
+        ),
+    );
+    text(&run(&server, &["index"]), 0);
+    text(&run(&server, &["search", "crane"]), 0);
+    text(&run(&server, &["kb", "create", "rules"]), 0);
+    let asked = |query: &str| {
+        let requests = embedder.requests();
+        requests.iter().any(|request| String::from_utf8_lossy(&request.body).contains(query))
+    };
+    assert!(asked("crane"));
+    for words in [
+        &["search", "--no-model", "zebra"][..],
+        &["search", "--root", "documents", "zebra", "--no-model"],
+        &["kb", "search", "rules", "zebra", "--no-model"],
+    ] {
+        let output = run(&server, words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() != Some(2), "{words:?}: {said}");
+        assert!(!asked("zebra"), "{words:?} asked the embedder");
+    }
+}
+
+/// Both waited three minutes for a Qdrant that refuses connections, since they first wanted it to
+/// have what the embedded engine had.
+#[test]
+fn an_engine_that_refuses_is_said_at_once() {
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    let config = "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n\
+                  [files]\nroots = [\"documents\"]\n";
+    folder.write("dowse.toml", config);
+    text(&command(&folder, &["index"]).output().unwrap(), 0);
+    let nobody = testkit::free_port();
+    let qdrant =
+        format!("engine = \"qdrant\"\n[store.qdrant]\nurls = [\"http://127.0.0.1:{nobody}\"]");
+    folder.write("dowse.toml", format!("{config}[store]\n{qdrant}\n"));
+    for word in ["check", "doctor"] {
+        let begun = std::time::Instant::now();
+        let said = text(&command(&folder, &[word]).output().unwrap(), 1);
+        assert!(said.contains("does not answer"), "{word}: {said}");
+        assert!(begun.elapsed().as_secs() < 30, "{word} took {:?}", begun.elapsed());
+    }
+}
+
+/// The embedder was called ready without being asked.
+#[test]
+fn an_embedder_that_fails_is_a_problem_and_searches_go_on_by_words() {
+    use testkit::loopback::{Loopback, Reply};
+    let embedder = Loopback::start(|_| Reply::status(401, "no such key"));
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    folder.write(
+        "dowse.toml",
+        format!(
+            "data_dir = \"data\"\n[files]\nroots = [\"documents\"]\n[embedder]\n\
+             provider = \"http\"\nmodel = \"m\"\ndimensions = 2\nbase_url = \"{}\"\n",
+            embedder.url("")
+        ),
+    );
+    text(&command(&folder, &["index"]).output().unwrap(), 1);
+    for word in ["status", "check", "doctor"] {
+        let said = text(&command(&folder, &[word]).output().unwrap(), 1);
+        assert!(said.contains("embedder"), "{word}: {said}");
+    }
+    let status = text(&command(&folder, &["status"]).output().unwrap(), 1);
+    assert!(!status.contains("m, ready"), "{status}");
+    let found = command(&folder, &["search", "crane"]).output().unwrap();
+    assert!(text(&found, 0).contains("plan.md"));
+}
+
+/// A full disk left a result cut short, with exit code 0.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_written_is_an_error() {
+    let folder = Folder::new();
+    for words in [&["tools", "--json"][..], &["completions", "bash"], &["man"], &["help"]] {
+        let full = fs_err::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = command(&folder, words);
+        command.env_remove("DOWSE_CONFIG").stdout(full.into_file());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains("could not be written"), "{words:?}: {said}");
+    }
+}

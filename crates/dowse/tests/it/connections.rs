@@ -70,6 +70,7 @@ fn a_server_whose_log_nobody_reads_still_stops() {
     let folder = Folder::new();
     let mut command = dowse("serve");
     command.current_dir(folder.path()).args(["--listen", "127.0.0.1:0", "--log", "debug"]);
+    command.args(["--data-dir", "data"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let log = BufReader::new(child.stderr.take().unwrap());

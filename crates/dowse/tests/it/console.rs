@@ -80,6 +80,11 @@ fn one_signs_in_with_a_key_and_out_again() {
         [("form_token", token.as_str()), ("credential", KEY), ("next", "//evil.example")];
     let elsewhere = post(http, "/sign-in", "", &elsewhere);
     assert_eq!(elsewhere.header("location"), Some("/"));
+    for next in ["/\t/evil.example", "/\n/evil.example", "/\\evil.example", "/\r\nx: y"] {
+        let elsewhere = [("form_token", token.as_str()), ("credential", KEY), ("next", next)];
+        let elsewhere = post(http, "/sign-in", "", &elsewhere);
+        assert_eq!((elsewhere.status, elsewhere.header("location")), (303, Some("/")), "{next:?}");
+    }
 
     let cookie = sign_in(http, KEY);
     let start = page(http, "/", &cookie);
@@ -118,7 +123,11 @@ fn a_form_without_its_token_changes_nothing() {
     assert_eq!(listed["knowledge_bases"][0]["name"], "Made");
     // A page of another origin is refused before the token is looked at.
     let foreign = Request::new("POST", "/do/create-base").header("Origin", "https://evil.example");
+    let foreign_page = http.send(&foreign.clone().header("Accept", "text/html"));
     assert_eq!(http.send(&foreign).status, 403);
+    // A person sees a page, also where a form was sent from elsewhere.
+    assert_eq!(foreign_page.status, 403);
+    assert!(foreign_page.text().contains("Not allowed"), "{}", foreign_page.text());
 }
 
 #[test]
@@ -135,6 +144,39 @@ fn an_administrator_views_as_another_and_changes_nothing() {
     let refused = post(http, "/do/create-base", &cookie, &form);
     assert_eq!(refused.status, 403);
     assert!(refused.text().contains("viewing as somebody else"), "{}", refused.text());
+}
+
+/// The record says who really looked, and the one who was looked as sees none of it.
+#[test]
+fn the_record_names_who_views_as_another() {
+    let test_server = TestServer::start_with(KEYS, &[("TEST_KEY", KEY), ("TEST_READER", READER)]);
+    let http = test_server.http();
+    let ann = sign_in(http, KEY);
+    let token = form_token(&page(http, "/view-as", &ann));
+    let form = [("form_token", token.as_str()), ("subject", "bob"), ("clearance", "public")];
+    let began = post(http, "/view-as", &ann, &form);
+    let view = began.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let both = format!("{ann}; {view}");
+    assert_eq!(page(http, "/?q=walrus", &both).status, 200);
+    let while_viewing = page(http, "/activity?console=1", &both).text();
+    assert!(!while_viewing.contains(">walrus<"), "{while_viewing}");
+    let bob = sign_in(http, READER);
+    let of_bob = page(http, "/activity?console=1", &bob).text();
+    assert!(!of_bob.contains(">walrus<") && !of_bob.contains("view-as"), "{of_bob}");
+    let export = page(http, "/activity/export?console=1", &ann).text();
+    let lines: Vec<serde_json::Value> =
+        export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let began = lines.iter().find(|line| line["tool"] == "POST /view-as").unwrap();
+    assert_eq!((&began["caller"], &began["viewing_as"]), (&json!("ann"), &json!("local/bob")));
+    assert!(began["query"].as_str().unwrap().contains("clearance public"), "{began}");
+    // What the administrator would see beside it is asked for in their own name.
+    let is_view =
+        |line: &&serde_json::Value| line["query"] == "walrus" && !line["viewing_as"].is_null();
+    let looked = lines.iter().find(is_view).unwrap();
+    assert_eq!((&looked["caller"], &looked["viewing_as"]), (&json!("ann"), &json!("local/bob")));
+    assert!(!lines.iter().any(|line| line["caller"] == "bob" && line["query"] == "walrus"));
+    let listed = page(http, "/activity?console=1&q=walrus", &ann).text();
+    assert!(listed.contains("viewing as local/bob"), "{listed}");
 }
 
 #[test]
@@ -223,13 +265,140 @@ fn a_call_is_replayed_and_a_judged_result_is_a_case_for_eval() {
     ];
     assert_eq!(post(http, "/activity/judge", "", &form).status, 204);
     let judged = page(http, "/activity?view=judged", "").text();
-    let (_, file) = judged.split_once("dowse eval ").unwrap();
-    let file = file.split('<').next().unwrap().to_owned();
+    assert!(judged.contains("remote-work.md") && judged.contains("dowse eval"), "{judged}");
+    let folder = testkit::Folder::new();
+    let file = folder.join("judged.jsonl");
+    fs_err::write(&file, page(http, "/activity/judged.jsonl", "").text()).unwrap();
     let evaluated = std::process::Command::new(dowse("eval").get_program())
-        .args(["eval", "--no-model", &file])
+        .args(["eval", "--no-model"])
+        .arg(&file)
         .output()
         .unwrap();
     let table = String::from_utf8_lossy(&evaluated.stdout).into_owned();
     assert!(evaluated.status.success(), "{table}{}", String::from_utf8_lossy(&evaluated.stderr));
     assert!(table.contains("judged"), "{table}");
+}
+
+const CHIEF: &str = "a key of a chief who is not of the lawyers";
+
+/// What one administrator judged is no way for another to read it, and no text stays behind when
+/// its source is deleted.
+#[test]
+fn a_judged_result_is_read_with_the_rights_of_whoever_asks() {
+    let folder = testkit::Folder::new();
+    folder.write("legal/merger.txt", "The qzxuvorak merger is signed in May.");
+    let test_server = TestServer::start_in_with(
+        folder,
+        "[embedder]\nprovider = \"none\"\n\
+         [files]\nroots = [{ path = \"legal\", allow = { roles = [\"legal\"] } }]\n\
+         [[auth.keys]]\nname = \"boss\"\nkey_env = \"TEST_KEY\"\nroles = [\"admin\", \"legal\"]\n\
+         [[auth.keys]]\nname = \"chief\"\nkey_env = \"TEST_CHIEF\"\nroles = [\"admin\"]\n",
+        &[("TEST_KEY", KEY), ("TEST_CHIEF", CHIEF)],
+    );
+    let library = crate::library::Library(test_server);
+    let http = library.0.http();
+    let (boss, chief) = (sign_in(http, KEY), sign_in(http, CHIEF));
+    let search = || library.mcp(Some(KEY)).call("search", &json!({ "query": "merger" })).success();
+    library.0.wait_until(|| search()["results"][0]["id"].is_string());
+    let found = search();
+    let id = found["results"][0]["id"].as_str().unwrap();
+    let token = form_token(&page(http, "/?q=merger", &boss));
+    let form =
+        [("form_token", token.as_str()), ("query", "merger"), ("id", id), ("verdict", "right")];
+    assert_eq!(post(http, "/activity/judge", &boss, &form).status, 204);
+    let pressed = page(http, "/?q=merger", &boss).text();
+    assert!(pressed.contains("value=\"right\" aria-pressed=\"true\""), "{pressed}");
+
+    let own = page(http, "/activity/judged.jsonl", &boss).text();
+    assert!(own.contains("qzxuvorak") && own.contains("\"relevant\""), "{own}");
+    let others = page(http, "/activity/judged.jsonl", &chief).text();
+    assert!(!others.contains("qzxuvorak") && !others.contains("signed in May"), "{others}");
+    let listed = page(http, "/activity?view=judged", &chief).text();
+    assert!(listed.contains("you may not see") && !listed.contains("The qzxuvorak"), "{listed}");
+
+    let kept = library.0.folder.join("data/judged.jsonl");
+    let tenants: Vec<String> = fs_err::read_dir(kept.parent().unwrap())
+        .unwrap()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.to_string_lossy().contains("judged"))
+        .map(|path| fs_err::read_to_string(path).unwrap())
+        .collect();
+    assert_eq!(tenants.len(), 1);
+    assert!(!tenants[0].contains("qzxuvorak"), "{tenants:?}");
+    fs_err::remove_file(library.0.folder.join("legal/merger.txt")).unwrap();
+    let own = || page(http, "/activity/judged.jsonl", &boss).text();
+    library.0.wait_until(|| !own().contains("qzxuvorak"));
+}
+
+/// Every value at the side shows as many rows as were counted for it; what an address cannot mean
+/// is refused, in the page and in the export.
+#[test]
+fn a_click_on_a_value_shows_what_was_counted_and_nonsense_is_refused() {
+    let folder = testkit::Folder::new();
+    folder.write("people.csv", "name,age\nAnn,30\nAnna,31\nAnn,32\n,33\n");
+    let config = "[[tables]]\nname = \"people\"\nsource = \"people.csv\"\n\
+                  fields = { name = { type = \"string\" }, age = { type = \"array\", items = { type = \"number\" }, match = \"range\" } }\n";
+    let test_server = TestServer::start_in(folder, config);
+    let http = test_server.http();
+    let table = page(http, "/tables/people", "").text();
+    let values: Vec<&str> =
+        table.split("href=\"").filter(|rest| rest.starts_with("/tables/people?is.name=")).collect();
+    assert!(values.len() >= 2, "{table}");
+    for value in values {
+        let link = value.split('"').next().unwrap().replace("&amp;", "&");
+        let (_, count) = value.split_once("class=\"count\">").unwrap();
+        let count = count.split('<').next().unwrap();
+        let shown = page(http, &link, "").text();
+        assert!(shown.contains(&format!("{count} rows, all of them as")), "{link}: {shown}");
+        assert!(shown.contains("aria-current=\"true\""), "{link}: {shown}");
+    }
+    let contained = page(http, "/tables/people?f.name=Ann", "").text();
+    assert!(contained.contains("3 rows, all of them as"), "{contained}");
+    assert!(contained.contains("name contains Ann"), "{contained}");
+    for query in ["f.nope=1", "f.age=abc", "min.name=1", "sort=nope", "cursor=nonsense"] {
+        let refused = page(http, &format!("/tables/people?{query}"), "");
+        assert_eq!(refused.status, 400, "{query}: {}", refused.text());
+        let text = refused.text();
+        assert!(text.contains("class=\"problem\"") && !text.contains(" rows, all"), "{text}");
+    }
+    let export = page(http, "/tables/people/export?format=csv&f.nope=1", "");
+    assert_eq!(export.status, 400, "{}", export.text());
+}
+
+/// One more key of an endpoint comes with the address of the endpoint, and its use is shown.
+#[test]
+fn a_new_key_opens_its_endpoint_and_its_last_use_is_shown() {
+    let library = crate::library::Library::open();
+    let id = |path: &str, body: serde_json::Value| {
+        let made = library.post(None, path, &body);
+        assert!(made.status < 300, "{path}: {}", made.text());
+        crate::library::id_of(&made.json())
+    };
+    let project = id("/v1/projects", json!({ "name": "Manuals" }));
+    let manual = json!({ "name": "manual", "data": { "chapters": ["How to calibrate."] } });
+    let table = id(&format!("/v1/projects/{project}/tables"), manual);
+    let tool = id("/v1/tools", json!({ "type": "get", "table_id": table, "name": "read_manual" }));
+    let endpoint = json!({ "name": "agents", "tool_ids": [tool], "project_id": project });
+    let endpoint = id("/v1/endpoints", endpoint);
+    let http = library.0.http();
+    let place = format!("/contexts/{project}");
+    let before = page(http, &place, "");
+    assert!(before.text().contains("not used yet"), "{}", before.text());
+    let form = [("form_token", form_token(&before)), ("id", endpoint.clone())];
+    let form: Vec<(&str, &str)> =
+        form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let made = post(http, "/do/add-key", "", &form).text();
+    assert!(made.contains(&format!("/mcp/{endpoint}")), "{made}");
+    assert!(made.contains(&format!("href=\"{place}\"")), "{made}");
+    let (_, key) = made.split_once("id=\"new-key\"").unwrap();
+    let (_, key) = key.split_once("dowse_").unwrap();
+    let key = format!("dowse_{}", key.split('<').next().unwrap().trim());
+    let mcp = testkit::Mcp::new(http, &format!("/mcp/{endpoint}"));
+    let mcp = mcp.header("Authorization", &format!("Bearer {key}"));
+    mcp.call("read_manual", &json!({ "json_path": "/chapters" })).success();
+    let after = page(http, &place, "").text();
+    assert!(after.contains("last used"), "{after}");
+    let listed = library.get(None, &format!("/v1/endpoints/{endpoint}")).json();
+    let keys = listed["keys"].as_array().unwrap();
+    assert_eq!(keys.iter().filter(|key| key["last_used_at"].is_string()).count(), 1, "{listed}");
 }

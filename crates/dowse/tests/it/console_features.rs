@@ -73,6 +73,20 @@ impl Person {
         self.wait(&format!("document.body.innerText.includes({})", Value::from(text)));
     }
 
+    /// Opens a page until it says something that is still being written.
+    #[track_caller]
+    fn reopens_until(&mut self, path: &str, text: &str) {
+        let is_said = format!("document.body.innerText.includes({})", Value::from(text));
+        let begun = Instant::now();
+        loop {
+            self.open(path);
+            if self.browser.is_true(&is_said) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "`{path}` never says `{text}`");
+        }
+    }
+
     #[track_caller]
     fn text(&mut self, selector: &str) -> String {
         let script = format!("document.querySelector({})?.innerText ?? ''", Value::from(selector));
@@ -149,13 +163,17 @@ fn a_person_finds_out_what_agents_find_and_why() {
     person.open("/?q=remote+work+allowance");
     person.click(".judge button[value=right]");
     person.wait("document.querySelector('.judge [aria-pressed=true]')");
-    person.open("/activity?view=judged");
-    person.sees("2 judged queries");
-    let file = person.browser.evaluate(
-        "[...document.querySelectorAll('code')].find(it => it.textContent.startsWith('dowse eval')).textContent.slice(11)",
+    // The click is shown at once and counts though its page is left; what it says comes later.
+    person.reopens_until("/activity?view=judged", "2 judged queries");
+    let cases = person.browser.evaluate(
+        "fetch(document.querySelector('a[download]').href).then(answer => answer.text())",
     );
+    let folder = testkit::Folder::new();
+    let file = folder.join("judged.jsonl");
+    fs_err::write(&file, cases.as_str().unwrap()).unwrap();
     let evaluated = std::process::Command::new(dowse("eval").get_program())
-        .args(["eval", "--no-model", file.as_str().unwrap()])
+        .args(["eval", "--no-model"])
+        .arg(&file)
         .output()
         .unwrap();
     assert!(evaluated.status.success(), "{}", String::from_utf8_lossy(&evaluated.stderr));

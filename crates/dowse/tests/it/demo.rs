@@ -157,7 +157,7 @@ fn vectors_are_made_in_the_demo() {
     let mcp = Mcp::new(server.http(), "/mcp");
     let is_whole = |tool: &str, arguments: Value| {
         let answer = mcp.call(tool, &arguments).success();
-        !answer.to_string().contains("found by meaning so far")
+        !answer.to_string().contains("found by vector so far")
     };
     let is_paid = testkit::wait_until(std::time::Duration::from_secs(60), || {
         is_whole("searchFiles", json!({ "query": "remote work allowance" }))

@@ -158,6 +158,12 @@ fn a_folder_feeds_a_collection() {
         let found = library.mcp(None).call("search_documents", &arguments).success();
         found["count"] == 1 && titles(&library, None, &collection) == ["a.md", "c.txt"]
     });
+    // One that is deleted may come back.
+    fs_err::remove_dir_all(library.0.folder.join("handbook")).unwrap();
+    library.0.wait_until(|| library.0.server.stderr().contains("collection is away"));
+    assert_eq!(titles(&library, None, &collection), ["a.md", "c.txt"]);
+    library.0.folder.write("handbook/d.txt", "A cable car.");
+    library.0.wait_until(|| titles(&library, None, &collection) == ["d.txt"]);
 }
 
 #[test]
@@ -208,4 +214,12 @@ fn states_of_files_are_the_same_in_rest_and_metrics() {
     assert!(files[0]["path"].as_str().unwrap().ends_with("b.txt"), "{listed}");
     assert!(files[0]["reason"].is_string(), "{listed}");
     assert_eq!(test_server.http().get("/v1/roots/files/lost").status, 400);
+    // A folder that is away is among what is degraded.
+    let (there, away) = (test_server.folder.join("documents"), test_server.folder.join("away"));
+    let readiness = || test_server.http().get("/readyz").json();
+    assert_eq!(readiness()["status"], "ready");
+    fs_err::rename(&there, &away).unwrap();
+    test_server.wait_until(|| readiness()["degraded"][0]["what"] == "folder");
+    fs_err::rename(&away, &there).unwrap();
+    test_server.wait_until(|| readiness()["status"] == "ready");
 }

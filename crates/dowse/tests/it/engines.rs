@@ -15,7 +15,7 @@ fn dowse(arguments: &[&str], key: Option<&str>) -> Output {
     command.output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn text_of(output: &Output) -> String {
     format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
@@ -37,23 +37,23 @@ fn folders_are_indexed_and_searched_in_turbopuffer() {
     let config = folder.write("dowse.toml", &text);
     let config = config.to_str().unwrap();
     let checked = dowse(&["check", "--config", config], Some(server.key()));
-    assert!(said(&checked).contains("earlier name"), "{}", said(&checked));
-    assert!(said(&checked).contains("turbopuffer, which answers"), "{}", said(&checked));
+    assert!(text_of(&checked).contains("earlier name"), "{}", text_of(&checked));
+    assert!(text_of(&checked).contains("turbopuffer, which answers"), "{}", text_of(&checked));
     let indexed = dowse(&["index", "--config", config], Some(server.key()));
-    assert!(indexed.status.success(), "{}", said(&indexed));
+    assert!(indexed.status.success(), "{}", text_of(&indexed));
     let names = server.namespaces();
     assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("house-")), "{names:?}");
     let found = dowse(&["search", "--config", config, "castle", "tram"], Some(server.key()));
-    assert!(said(&found).contains("lisbon.txt"), "{}", said(&found));
-    assert!(!said(&found).contains("porto.txt"), "{}", said(&found));
+    assert!(text_of(&found).contains("lisbon.txt"), "{}", text_of(&found));
+    assert!(!text_of(&found).contains("porto.txt"), "{}", text_of(&found));
     let repaired = dowse(&["check", "--repair", "--config", config], Some(server.key()));
-    assert!(repaired.status.success(), "{}", said(&repaired));
+    assert!(repaired.status.success(), "{}", text_of(&repaired));
 
     let wrong = dowse(&["check", "--config", config], Some("tpuf_wrong"));
-    assert!(said(&wrong).contains("does NOT answer"), "{}", said(&wrong));
-    assert!(said(&wrong).contains("401") && !said(&wrong).contains("tpuf_wrong"));
+    assert!(text_of(&wrong).contains("does NOT answer"), "{}", text_of(&wrong));
+    assert!(text_of(&wrong).contains("401") && !text_of(&wrong).contains("tpuf_wrong"));
     let without = dowse(&["check", "--config", config], None);
-    assert!(!without.status.success() && said(&without).contains("`TURBOPUFFER_API_KEY`"));
+    assert!(!without.status.success() && text_of(&without).contains("`TURBOPUFFER_API_KEY`"));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn engines_that_are_not_built_in_are_said() {
         let config = folder.write("dowse.toml", &text);
         let checked = dowse(&["check", "--config", config.to_str().unwrap()], None);
         assert!(!checked.status.success());
-        assert!(said(&checked).contains(expected), "{}", said(&checked));
+        assert!(text_of(&checked).contains(expected), "{}", text_of(&checked));
     }
 }
 
@@ -94,7 +94,7 @@ fn a_reranker_at_the_other_end_of_http_is_asked() {
     let config = config.to_str().unwrap();
     assert!(dowse(&["index", "--config", config], None).status.success());
     let found = dowse(&["search", "--config", config, "castle"], None);
-    assert!(said(&found).contains("lisbon.txt"), "{}", said(&found));
+    assert!(text_of(&found).contains("lisbon.txt"), "{}", text_of(&found));
     assert!(judge.requests().iter().any(|seen| seen.path.ends_with("/rerank")));
 
     for (section, missing) in [
@@ -110,6 +110,6 @@ fn a_reranker_at_the_other_end_of_http_is_asked() {
         let config = folder.write("wrong.toml", &text);
         let checked = dowse(&["check", "--config", config.to_str().unwrap()], None);
         assert!(!checked.status.success());
-        assert!(said(&checked).contains(missing), "{}", said(&checked));
+        assert!(text_of(&checked).contains(missing), "{}", text_of(&checked));
     }
 }

@@ -289,26 +289,28 @@ fn texts_are_read_to_their_ends() {
     assert_eq!(squeezed(&read.concat()), squeezed(&long));
 
     // As a resource: the last line and the metadata name the address of the rest.
-    let (mut read, mut uri) = (String::new(), format!("dowse://open/{id}"));
-    for _ in 0..MAX_PAGES {
-        let answer = mcp.request("resources/read", &json!({ "uri": uri }));
-        let content = &answer["contents"][0];
-        let text = plain(&content["text"]);
-        assert!(text.chars().count() <= CHARS);
-        match content["_meta"]["dowse/next"].as_str() {
-            Some(next) => {
-                let (text, line) = text.rsplit_once('\n').unwrap();
-                assert!(line.contains(next), "{line}");
-                read.push_str(text);
-                uri = next.to_owned();
-            }
-            None => {
-                read.push_str(&text);
-                break;
+    for first in [format!("dowse://open/{id}"), format!("dowse://files{}", path.display())] {
+        let (mut read, mut uri) = (String::new(), first.clone());
+        for _ in 0..MAX_PAGES {
+            let answer = mcp.request("resources/read", &json!({ "uri": uri }));
+            let content = &answer["contents"][0];
+            let text = plain(&content["text"]);
+            assert!(text.chars().count() <= CHARS);
+            match content["_meta"]["dowse/next"].as_str() {
+                Some(next) => {
+                    let (text, line) = text.rsplit_once('\n').unwrap();
+                    assert!(line.contains(next), "{line}");
+                    read.push_str(text);
+                    uri = next.to_owned();
+                }
+                None => {
+                    read.push_str(&text);
+                    break;
+                }
             }
         }
+        assert_eq!(squeezed(&read), squeezed(&long), "{first}");
     }
-    assert_eq!(squeezed(&read), squeezed(&long));
 }
 
 #[test]

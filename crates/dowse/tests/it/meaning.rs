@@ -6,7 +6,7 @@ use testkit::loopback::{Loopback, Reply};
 
 use crate::test_server::TestServer;
 
-/// Vectors by meaning: `crimson` and `roșu` are one direction, everything else another.
+/// Vectors of two directions: `crimson` and `roșu` are one direction, everything else another.
 fn vector(text: &str) -> Value {
     if text.contains("crimson") || text.contains("roșu") {
         json!([1.0, 0.0])

@@ -250,7 +250,9 @@ fn every_command_that_could_use_a_model_goes_without() {
     let folder = Folder::new();
     folder.write("documents/a.md", "The harbour crane is painted in May.\n");
     let quiet = |words: &[&str], code: i32| {
-        let output = command(&folder, words).output().unwrap();
+        let mut command = command(&folder, words);
+        // `doctor` looks at the port, and somebody else may have the default one.
+        let output = command.env("DOWSE_SERVER_LISTEN", "127.0.0.1:0").output().unwrap();
         let said = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat())
             .into_owned();
         assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");

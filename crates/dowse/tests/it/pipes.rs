@@ -9,7 +9,7 @@ use crate::test_server::dowse;
 fn stdout_holds_only_the_protocol() {
     let folder = Folder::new();
     let mut command = dowse("mcp");
-    command.current_dir(folder.path()).env("DOWSE_LOG", "trace");
+    command.args(["--data-dir", "data"]).current_dir(folder.path()).env("DOWSE_LOG", "trace");
     let mut session = StdioSession::start(command);
     let handshake = session.initialize("2025-11-25");
     assert_eq!(handshake["serverInfo"]["name"], "dowse");
@@ -26,7 +26,7 @@ fn stdout_holds_only_the_protocol() {
 fn noise_on_stdin_ends_nothing() {
     let folder = Folder::new();
     let mut command = dowse("mcp");
-    command.current_dir(folder.path());
+    command.args(["--data-dir", "data"]).current_dir(folder.path());
     let mut session = StdioSession::start(command);
     session.initialize("2025-06-18");
     session.send_line("this is not JSON");

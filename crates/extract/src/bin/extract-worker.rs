@@ -1,7 +1,8 @@
 //! A worker of its own, for the tests of the pool and for measurements outside the server.
 //!
 //! With `--probe FILE PORT` it confines itself as a worker does, then tries what a worker must not
-//! be able to do, and writes a line for each: what was tried, and `done` or `refused`.
+//! be able to do, and writes a line for each: what was tried, and `done` or `refused`. With
+//! `--panic` it is a worker whose reader panics.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -12,6 +13,10 @@ fn main() -> std::io::Result<()> {
         return Ok(());
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments == ["--panic"] {
+        extract::worker::serve(|_, name, _| panic!("no word of `{name}` can be read"));
+        return Ok(());
+    }
     let [mode, file, port] = arguments.as_slice() else { return Ok(()) };
     match (mode.as_str(), port.parse()) {
         ("--probe", Ok(port)) => probe(Path::new(file), port),

@@ -58,6 +58,11 @@ struct Table {
     cell: String,
     n_columns: usize,
     goes_on: bool,
+    /// The page on which the row begins; 0 where the document names none.
+    row_page: u32,
+    row_has_text: bool,
+    /// The page of the rows that are gathered.
+    page: u32,
 }
 
 /// Elements whose content is not part of the text a reader sees.
@@ -207,6 +212,7 @@ impl<'a> Body<'a> {
                 self.add("\n");
                 if attribute("type").is_some_and(|kind| kind == "page") {
                     self.pages.forced();
+                    self.split_paragraph(output)?;
                     self.turn_page();
                 }
             }
@@ -234,7 +240,16 @@ impl<'a> Body<'a> {
                 }
             }
             "oMath" => self.math = Some(Math::new()),
-            "tbl" => self.tables.push(Table::default()),
+            "tbl" => {
+                let page = self.pages.current().unwrap_or_default();
+                self.tables.push(Table { row_page: page, page, ..Table::default() });
+            }
+            "tr" => {
+                let page = self.pages.current().unwrap_or_default();
+                if let Some(table) = self.tables.last_mut() {
+                    (table.row_page, table.row_has_text) = (page, false);
+                }
+            }
             "tc" => {
                 if let Some(table) = self.tables.last_mut() {
                     (table.n_columns, table.goes_on) = (1, false);
@@ -280,11 +295,15 @@ impl<'a> Body<'a> {
                 }
             }
             "tr" => {
-                let pointer = self.pointer();
                 let is_outermost = self.tables.len() == 1;
                 if let Some(table) = self.tables.last_mut() {
                     if is_outermost {
-                        table.rows.end_row(&pointer, output)?;
+                        // Rows of one page are together; those before are on theirs.
+                        if table.page != table.row_page {
+                            table.rows.end_rows(&page_pointer(table.page), output)?;
+                            table.page = table.row_page;
+                        }
+                        table.rows.end_row(&page_pointer(table.page), output)?;
                     } else {
                         table.rows.finish_row();
                     }
@@ -296,6 +315,26 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
+    /// What follows a forced page in the middle of a paragraph is on that page, not on the one that
+    /// the paragraph began on.
+    fn split_paragraph(&mut self, output: &mut Output) -> Result<()> {
+        let [paragraph] = self.paragraphs.as_slice() else { return Ok(()) };
+        if self.story != Story::Main || !self.tables.is_empty() || paragraph.text.trim().is_empty()
+        {
+            return Ok(());
+        }
+        let is_item = paragraph.kind == BlockKind::ListItem;
+        let kind = if is_item { BlockKind::Paragraph } else { paragraph.kind };
+        // The section ends with the whole paragraph.
+        let ends_section = std::mem::take(&mut self.ends_section);
+        self.end_paragraph(output)?;
+        self.ends_section = ends_section;
+        let page = self.pages.current().unwrap_or_default();
+        let (text, style, list, level) = (String::new(), None, None, None);
+        self.paragraphs.push(Paragraph { text, kind, page, style, list, level });
+        Ok(())
+    }
+
     /// A paragraph without text so far is on the page that has begun.
     fn turn_page(&mut self) {
         let page = self.pages.current().unwrap_or_default();
@@ -304,10 +343,16 @@ impl<'a> Body<'a> {
         {
             paragraph.page = page;
         }
+        if let Some(table) = self.tables.first_mut().filter(|table| !table.row_has_text) {
+            table.row_page = page;
+        }
     }
 
     fn add(&mut self, text: &str) {
         self.pages.text(text);
+        if let Some(table) = self.tables.first_mut() {
+            table.row_has_text |= !text.trim().is_empty();
+        }
         if let Some(paragraph) = self.paragraphs.last_mut() {
             paragraph.text.push_str(text);
         }
@@ -317,10 +362,6 @@ impl<'a> Body<'a> {
         if let Some(paragraph) = self.paragraphs.last_mut().filter(|_| self.story == Story::Main) {
             paragraph.kind = kind;
         }
-    }
-
-    fn pointer(&self) -> Pointer {
-        self.pages.current().map_or(Pointer::Whole, Pointer::Page)
     }
 
     fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
@@ -339,7 +380,10 @@ impl<'a> Body<'a> {
                 paragraph.text.insert_str(0, &format!("{number} "));
             }
             if paragraph.kind == BlockKind::ListItem && self.tables.is_empty() {
-                let depth = paragraph.level.unwrap_or_default().saturating_add(1);
+                let style = paragraph.style.as_deref();
+                let of_style = || Some(self.styles.list_of(style?)?.1);
+                let level = paragraph.level.or_else(of_style).unwrap_or_default();
+                let depth = level.saturating_add(1);
                 let text = paragraph.text.trim_start();
                 paragraph.text = format!("{}{text}", list_indent(depth));
             }
@@ -349,8 +393,7 @@ impl<'a> Body<'a> {
             table.cell.push(' ');
             return Ok(());
         }
-        let pointer =
-            if paragraph.page > 0 { Pointer::Page(paragraph.page) } else { Pointer::Whole };
+        let pointer = page_pointer(paragraph.page);
         let text = match (self.story, self.author.take()) {
             (Story::Comments, Some(author)) if !paragraph.text.trim().is_empty() => {
                 format!("Comment by {author}: {}", paragraph.text)
@@ -368,7 +411,19 @@ impl<'a> Body<'a> {
                 outer.cell.push(' ');
                 Ok(())
             }
-            None => table.rows.end(&self.pointer(), output),
+            None => {
+                // A row that the document ends in is on its own page.
+                if table.rows.has_row() && table.page != table.row_page {
+                    table.rows.end_rows(&page_pointer(table.page), output)?;
+                    table.page = table.row_page;
+                }
+                table.rows.end(&page_pointer(table.page), output)
+            }
         }
     }
+}
+
+/// Names a page; 0 is none.
+fn page_pointer(page: u32) -> Pointer {
+    if page > 0 { Pointer::Page(page) } else { Pointer::Whole }
 }

@@ -7,6 +7,7 @@ use model::{BlockKind, Pointer};
 
 use crate::Format;
 use crate::error::{Cap, Result};
+use crate::flow::list_indent;
 use crate::grid::TextTable;
 use crate::markup::{XmlEvent, local_attribute};
 use crate::ooxml::chart::push_chart;
@@ -199,6 +200,8 @@ struct SlideWalk<'a> {
     shapes: Shapes,
     placeholder: Option<String>,
     is_bulleted: bool,
+    /// The level of the paragraph in its list, from 0.
+    level: usize,
     is_numbered: bool,
     number: u32,
     paragraph: String,
@@ -217,6 +220,7 @@ impl<'a> SlideWalk<'a> {
             shapes,
             placeholder: None,
             is_bulleted: false,
+            level: 0,
             is_numbered: false,
             number: 0,
             paragraph: String::new(),
@@ -275,7 +279,8 @@ impl<'a> SlideWalk<'a> {
             "t" => self.in_text = true,
             "br" => self.paragraph.push('\n'),
             "pPr" => {
-                self.is_bulleted = attribute("lvl").is_some_and(|level| level != "0");
+                self.level = attribute("lvl").and_then(|it| it.parse().ok()).unwrap_or_default();
+                self.is_bulleted = self.level > 0;
             }
             "txBody" => self.number = 0,
             "buChar" => self.is_bulleted = true,
@@ -346,6 +351,7 @@ impl<'a> SlideWalk<'a> {
             }
         }
         let is_bulleted = std::mem::take(&mut self.is_bulleted);
+        let level = std::mem::take(&mut self.level);
         if let Some((_, cell)) = &mut self.table {
             cell.push_str(&paragraph);
             cell.push(' ');
@@ -365,6 +371,10 @@ impl<'a> SlideWalk<'a> {
             _ if is_bulleted => BlockKind::ListItem,
             _ => BlockKind::Paragraph,
         };
+        if kind == BlockKind::ListItem {
+            let indent = list_indent(level.saturating_add(1));
+            paragraph = format!("{indent}{}", paragraph.trim_start());
+        }
         output.push(kind, self.pointer, paragraph)
     }
 }

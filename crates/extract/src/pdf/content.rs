@@ -305,15 +305,15 @@ impl<'a, 'f> Drawing<'a, 'f> {
             let glyph_len = width
                 * size.abs()
                 * if is_vertical { height / size.abs() } else { stretch * scale.abs() };
-            let text = match replacement {
+            let (text, guess) = match replacement {
                 Some(replacement) if !replacement.is_used => {
                     replacement.is_used = true;
-                    Rc::clone(&replacement.text)
+                    (Rc::clone(&replacement.text), None)
                 }
-                Some(_) => Rc::from(""),
-                None => Rc::clone(&shown.text),
+                Some(_) => (Rc::from(""), None),
+                None => (Rc::clone(&shown.text), shown.guess),
             };
-            page.add(&text, (x, y), direction, glyph_len, height);
+            page.add((&text, guess), (x, y), direction, glyph_len, height);
             let advance = width * size + spacing;
             along += if is_vertical { advance } else { advance * scale };
         });

@@ -57,6 +57,8 @@ struct ReadPages {
     asides: HashMap<u32, Vec<String>>,
     n_glyphs: usize,
     n_unmapped: usize,
+    /// Whether characters of fonts that say nothing were told from the numbers of their glyphs.
+    has_guessed: bool,
     n_with_pictures: usize,
     n_pages: usize,
 }
@@ -82,6 +84,7 @@ impl ReadPages {
         let resources = entry.resources.as_dict().unwrap_or(&empty);
         let mut drawing = Drawing::new(file, fonts, &mut page);
         let outcome = drawing.draw(&contents, resources, 0, output);
+        self.has_guessed |= page.settle(self.has_guessed);
         self.n_glyphs += page.n_glyphs();
         self.n_unmapped += page.n_unmapped;
         self.n_with_pictures += usize::from(page.n_pictures > 0);
@@ -329,6 +332,7 @@ fn appearance(
     }
     let mut page = Page::default();
     Drawing::new(file, fonts, &mut page).draw_form_stream(&normal, resources, 0, output)?;
+    page.settle(false);
     let blocks = blocks_of(&page.into_pieces());
     Ok(blocks.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n"))
 }

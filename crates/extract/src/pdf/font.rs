@@ -24,6 +24,9 @@ pub(super) struct Shown {
     pub(super) width: f32,
     /// The byte 32, to which word spacing applies.
     pub(super) is_space_byte: bool,
+    /// What it stands for if its code is the number of a glyph, where the font does not say, or
+    /// says no more than the number.
+    pub(super) guess: Option<char>,
 }
 
 /// A font of a page.
@@ -35,7 +38,7 @@ pub(super) struct Font {
 }
 
 enum Kind {
-    Simple { texts: Vec<Option<Rc<str>>>, widths: Vec<f32> },
+    Simple { texts: Vec<Option<Rc<str>>>, widths: Vec<f32>, has_encoding: bool },
     Composite(Composite),
 }
 
@@ -114,7 +117,7 @@ impl Font {
         let mapped = self.to_unicode.as_ref().and_then(|map| map.text(code));
         let mapped = mapped.filter(|text| is_useful(text));
         let (own, width) = match &self.kind {
-            Kind::Simple { texts, widths } => {
+            Kind::Simple { texts, widths, .. } => {
                 let at = code as usize & 0xff;
                 (texts.get(at).cloned().flatten(), widths.get(at).copied().unwrap_or_default())
             }
@@ -127,13 +130,31 @@ impl Font {
             Some(text) => with_ligatures_expanded(&text),
             None => own.unwrap_or_else(|| Rc::from("")),
         };
-        Shown { text, width, is_space_byte: n_bytes == 1 && code == 32 }
+        let guess = self.guess(code, &text);
+        Shown { text, width, is_space_byte: n_bytes == 1 && code == 32, guess }
     }
-}
 
-impl Kind {
-    pub(super) fn simple(texts: Vec<Option<Rc<str>>>, widths: Vec<f32>) -> Kind {
-        Kind::Simple { texts, widths }
+    /// Gives what a code stands for if it is the number of a glyph, where nothing else is said.
+    fn guess(&self, code: u32, text: &str) -> Option<char> {
+        let is_own_number = || {
+            let mut chars = text.chars();
+            let is_code =
+                chars.next().is_some_and(|char| char.is_ascii_graphic() && char as u32 == code);
+            is_code && chars.next().is_none()
+        };
+        let glyph = match &self.kind {
+            Kind::Simple { has_encoding, .. } => {
+                let says_nothing = !has_encoding && self.to_unicode.is_none();
+                (says_nothing && (text.is_empty() || is_own_number())).then_some(code)
+            }
+            Kind::Composite(composite) => match &composite.codes {
+                Codes::TwoBytes | Codes::Map(_) => {
+                    (text.is_empty() || is_own_number()).then(|| composite.id(code))
+                }
+                Codes::Utf16 | Codes::Legacy(_) | Codes::Jis => None,
+            },
+        };
+        super::shifted::usual_char(glyph?)
     }
 }
 
@@ -141,11 +162,14 @@ impl Kind {
 pub(super) struct Simple {
     pub(super) texts: Vec<Option<Rc<str>>>,
     pub(super) widths: Vec<f32>,
+    /// Whether the font says what its codes stand for; all but TrueType fonts do by their kind.
+    pub(super) has_encoding: bool,
 }
 
 impl Simple {
     fn into_kind(self) -> Kind {
-        Kind::simple(self.texts, self.widths)
+        let Simple { texts, widths, has_encoding } = self;
+        Kind::Simple { texts, widths, has_encoding }
     }
 }
 

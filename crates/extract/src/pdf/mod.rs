@@ -21,6 +21,7 @@ mod cmap;
 mod embedded;
 mod font;
 mod glyph_names;
+mod shifted;
 mod simple_font;
 mod widths;
 

@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use crate::flow::is_unspaced;
 
+use super::shifted::Counts;
+
 /// A gap wider than this part of the size parts words.
 const SPACE_GAP: f64 = 0.11;
 
@@ -57,6 +59,8 @@ pub(super) struct Piece {
 #[derive(Clone)]
 pub(super) struct Glyph {
     pub(super) text: Rc<str>,
+    /// What it may stand for instead; nothing once the page is settled.
+    guess: Option<char>,
     pub(super) start: f64,
     pub(super) end: f64,
     /// Is above the row in a smaller size, as the mark of a footnote does.
@@ -70,10 +74,11 @@ const RAISED_SIZE: f64 = 0.85;
 const RAISED_BY: f64 = 0.15;
 
 impl Page {
-    /// Adds a character: its place, the direction of writing, its length along it and its size.
+    /// Adds a character with what it may stand for instead: its place, the direction of writing, its
+    /// length along it and its size.
     pub(super) fn add(
         &mut self,
-        text: &Rc<str>,
+        (text, guess): (&Rc<str>, Option<char>),
         place: (f64, f64),
         direction: (f64, f64),
         length: f64,
@@ -97,7 +102,8 @@ impl Page {
             (place.0 * cos + place.1 * sin, place.1 * cos - place.0 * sin)
         };
         let end = start + length.max(0.0);
-        let is_blank = text.trim().is_empty();
+        let is_blank =
+            text.trim().is_empty() && (!text.is_empty() || guess.is_none_or(char::is_whitespace));
         if text.is_empty() {
             self.n_unmapped += 1;
         } else if !is_blank {
@@ -128,9 +134,44 @@ impl Page {
         }
         let is_raised =
             size < RAISED_SIZE * piece.size && base > piece.base + RAISED_BY * piece.size;
-        if !text.is_empty() {
-            piece.glyphs.push(Glyph { text: Rc::clone(text), start, end, is_raised });
+        if !text.is_empty() || guess.is_some() {
+            piece.glyphs.push(Glyph { text: Rc::clone(text), guess, start, end, is_raised });
         }
+    }
+
+    /// Decides whether characters are what they were guessed to be, and leaves out those of which
+    /// nothing is known. `is_known` is whether pages before had guesses that were right; gives
+    /// whether this one had.
+    pub(super) fn settle(&mut self, is_known: bool) -> bool {
+        let (mut unmapped, mut own, mut instead) =
+            (Counts::default(), Counts::default(), Counts::default());
+        for glyph in self.pieces.iter().flat_map(|piece| &piece.glyphs) {
+            match (glyph.guess, glyph.text.chars().next()) {
+                (Some(guess), None) => unmapped.add(guess),
+                (Some(guess), Some(char)) => {
+                    own.add(char);
+                    instead.add(guess);
+                }
+                (None, _) => {}
+            }
+        }
+        let is_other_text = own.is_noise() && instead.is_text();
+        // Spaces and digits of a font whose letters are others have no text at all.
+        let is_unmapped_text = is_known || is_other_text || unmapped.is_text();
+        let mut n_found = 0;
+        for piece in &mut self.pieces {
+            for glyph in &mut piece.glyphs {
+                let is_unmapped = glyph.text.is_empty();
+                let is_right = if is_unmapped { is_unmapped_text } else { is_other_text };
+                if let Some(guess) = glyph.guess.take().filter(|_| is_right) {
+                    glyph.text = Rc::from(guess.to_string());
+                    n_found += usize::from(is_unmapped);
+                }
+            }
+            piece.glyphs.retain(|glyph| !glyph.text.is_empty());
+        }
+        self.n_unmapped = self.n_unmapped.saturating_sub(n_found);
+        n_found > 0
     }
 
     /// Tells whether the character is here already, and notes that it does.

@@ -53,7 +53,9 @@ pub(super) fn read(file: &File, dict: &Dict, subtype: &str, output: &mut Output)
         }
     }
     let widths = read_widths(file, dict, descriptor, name, subtype, output)?;
-    Ok(Simple { texts, widths })
+    let has_encoding =
+        subtype != "TrueType" || named_base.is_some() || encoding.as_dict().is_some();
+    Ok(Simple { texts, widths, has_encoding })
 }
 
 fn base_of(name: &str) -> Option<Base> {

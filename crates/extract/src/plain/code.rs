@@ -15,9 +15,14 @@ const BLOCK_BYTES: usize = 3 << 10;
 
 pub(crate) fn read_code(bytes: &[u8], output: &mut Output) -> Result<()> {
     let text = crate::encoding::decode_reported(bytes, None, output);
+    push_code(&text, output)
+}
+
+/// Pushes the blocks of a text.
+pub(super) fn push_code(text: &str, output: &mut Output) -> Result<()> {
     let mut block = Gathered::default();
     let mut n_blank = 0;
-    for (number, line) in numbered_lines(&text) {
+    for (number, line) in numbered_lines(text) {
         if line.trim().is_empty() {
             n_blank += 1;
             continue;

@@ -110,8 +110,7 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
     if let (None, Some(title)) = (fixed, root.get("title").and_then(Value::as_str)) {
         output.set_title(title);
     }
-    let mut block = String::new();
-    let mut block_pointer = String::new();
+    let mut values = Values { fixed, ..Values::default() };
     let mut stack = vec![(String::new(), String::new(), root)];
     while let Some((pointer, label, value)) = stack.pop() {
         let scalar = match value {
@@ -135,26 +134,53 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
             Value::Number(number) => number.to_string(),
             Value::String(text) => text.clone(),
         };
+        values.add(pointer, &label, &scalar, output)?;
+    }
+    values.end(output)
+}
+
+/// Puts values together into blocks, each with the pointer of its first value.
+#[derive(Default)]
+pub(super) struct Values<'a> {
+    /// Replaces the pointers.
+    fixed: Option<&'a Pointer>,
+    block: String,
+    block_pointer: String,
+}
+
+impl Values<'_> {
+    /// Adds a value with its keys in words.
+    pub(super) fn add(
+        &mut self,
+        pointer: String,
+        label: &str,
+        scalar: &str,
+        output: &mut Output,
+    ) -> Result<()> {
         let is_long = scalar.len() > LONG_STRING_BYTES;
-        if (is_long || block.len() > BLOCK_BYTES) && !block.is_empty() {
-            push_block(BlockKind::Other, &block, &block_pointer, fixed, output)?;
-            block.clear();
+        if is_long || self.block.len() > BLOCK_BYTES {
+            self.end(output)?;
         }
         if is_long {
-            push_block(BlockKind::Paragraph, &scalar, &pointer, fixed, output)?;
-            continue;
+            return push_block(BlockKind::Paragraph, scalar, &pointer, self.fixed, output);
         }
-        if block.is_empty() {
-            block_pointer = pointer;
+        if self.block.is_empty() {
+            self.block_pointer = pointer;
         }
         if !label.is_empty() {
-            block.push_str(&label);
-            block.push_str(": ");
+            self.block.push_str(label);
+            self.block.push_str(": ");
         }
-        block.push_str(&scalar);
-        block.push('\n');
+        self.block.push_str(scalar);
+        self.block.push('\n');
+        Ok(())
     }
-    push_block(BlockKind::Other, &block, &block_pointer, fixed, output)
+
+    /// Gives out what waits to become a block.
+    pub(super) fn end(&mut self, output: &mut Output) -> Result<()> {
+        let block = std::mem::take(&mut self.block);
+        push_block(BlockKind::Other, &block, &self.block_pointer, self.fixed, output)
+    }
 }
 
 fn push_block(

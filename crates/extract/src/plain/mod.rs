@@ -1,4 +1,4 @@
-//! Files that are characters: prose, Markdown, source code, LaTeX, JSON, and rows of values.
+//! Files that are characters: prose, Markdown, source code, LaTeX, JSON, YAML, and rows of values.
 
 mod code;
 mod lines;
@@ -8,6 +8,7 @@ mod csv;
 mod json;
 mod latex;
 mod markdown;
+mod yaml;
 
 pub(crate) use code::read_code;
 pub(crate) use csv::read_csv;
@@ -15,3 +16,4 @@ pub(crate) use json::{read_json, read_json_lines, read_notebook};
 pub(crate) use latex::read_latex;
 pub(crate) use markdown::{push_markdown, read_markdown};
 pub(crate) use text::{push_text, read_text};
+pub(crate) use yaml::read_yaml;

@@ -28,7 +28,7 @@ pub(super) enum Outcome {
 }
 
 /// What the thread that talks to a worker came back with.
-enum Asked {
+enum WorkerReply {
     Answered(std::io::Result<(Extracted, Vec<Warning>, Confinement)>),
     NotHeard,
     Unreadable(std::io::Error),
@@ -75,22 +75,22 @@ impl Worker {
             scope.spawn(move || {
                 // The other side stops listening only when it has given up.
                 let _ = match write_request(requests, &document, name, caps) {
-                    Ok(()) => sender.send(Asked::Answered(read_answer(answers, caps))),
-                    Err(WriteError::Pipe) => sender.send(Asked::NotHeard),
-                    Err(WriteError::Source(error)) => sender.send(Asked::Unreadable(error)),
+                    Ok(()) => sender.send(WorkerReply::Answered(read_answer(answers, caps))),
+                    Err(WriteError::Pipe) => sender.send(WorkerReply::NotHeard),
+                    Err(WriteError::Source(error)) => sender.send(WorkerReply::Unreadable(error)),
                 };
             });
             let limit = caps.time.saturating_add(GRACE);
             match receiver.recv_timeout(limit) {
-                Ok(Asked::Answered(Ok((extracted, warnings, confinement)))) => {
+                Ok(WorkerReply::Answered(Ok((extracted, warnings, confinement)))) => {
                     Outcome::Answered(extracted, warnings, confinement)
                 }
-                Ok(Asked::Unreadable(source)) => {
+                Ok(WorkerReply::Unreadable(source)) => {
                     let _ = child.kill();
                     Outcome::Failed(Error::Read { source })
                 }
-                Ok(Asked::NotHeard) if !is_first => Outcome::NotAsked,
-                Ok(Asked::NotHeard | Asked::Answered(Err(_))) => {
+                Ok(WorkerReply::NotHeard) if !is_first => Outcome::NotAsked,
+                Ok(WorkerReply::NotHeard | WorkerReply::Answered(Err(_))) => {
                     Outcome::Failed(cause_of_death(child, caps))
                 }
                 Err(_) => {

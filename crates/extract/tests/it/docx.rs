@@ -78,3 +78,41 @@ fn sections_begin_as_their_own_properties_say() {
         + &section("oddPage");
     check(&body, "one@page 1 still@page 1 two@page 2");
 }
+
+/// All rows of a table were on the page where it ends.
+#[test]
+fn rows_are_on_the_page_where_they_begin() {
+    let cell = |inner: &str| format!("<w:tc>{inner}</w:tc>");
+    let row = |before: &str, text: &str| {
+        let first = cell(&paragraph(before, text));
+        format!("<w:tr>{first}{}</w:tr>", cell(&paragraph("", "x")))
+    };
+    // The fourth row begins on page 2 and goes on over page 3.
+    let long = format!(
+        "<w:tr>{}{}</w:tr>",
+        cell(&paragraph("", "d")),
+        cell(&format!("<w:p><w:r><w:t>d1 </w:t></w:r>{LAID_OUT}<w:r><w:t>d2</w:t></w:r></w:p>"))
+    );
+    let rows = row("", "a") + &row("", "b") + &row(LAID_OUT, "c") + &long + &row("", "e");
+    let body = paragraph("", "one") + &format!("<w:tbl>{rows}</w:tbl>") + &paragraph("", "three");
+    let expected =
+        "one@page 1 a | x\nb | x@page 1 c | x\nd | d1 d2@page 2 e | x@page 3 three@page 3";
+    check(&body, expected);
+    let body = paragraph("", "one") + &format!("<w:tbl>{}</w:tbl>", row("", "a"));
+    check(&body, "one@whole a | x@whole");
+}
+
+#[test]
+fn what_follows_a_break_inside_a_paragraph_is_on_the_next_page() {
+    let broken = |properties: &str| {
+        format!(
+            "<w:p>{properties}<w:r><w:t>one</w:t><w:br w:type='page'/><w:t>two</w:t></w:r></w:p>"
+        )
+    };
+    let rest = paragraph("", "three");
+    check(&(broken("") + &rest), "one@page 1 two@page 2 three@page 2");
+    // The section ends with the whole paragraph.
+    let ends = format!("<w:pPr>{}</w:pPr>", section("nextPage"));
+    let body = broken(&ends) + &rest + &section("nextPage");
+    check(&body, "one@page 1 two@page 2 three@page 3");
+}

@@ -9,6 +9,8 @@ mod docx;
 mod embedded;
 mod formats;
 mod hostile;
+mod lists;
+mod mail;
 mod outcomes;
 mod pdf;
 mod pool;

@@ -166,3 +166,37 @@ fn packed_objects_and_tables_are_read() {
     let cut = &file[..table_at];
     assert_eq!(read(cut).0, "packed");
 }
+
+/// Files whose fonts give numbers of glyphs and nothing else gave no text, or text like `9ROXPHV`.
+#[test]
+fn glyphs_in_the_usual_order_are_read_where_the_font_says_nothing() {
+    let text = "The volumes of the library are listed in the catalogue of the harbour";
+    let numbers = |text: &str| -> String {
+        text.chars().map(|char| format!("{:04x}", char as u32 - 29)).collect()
+    };
+    let read_with = |font: &str, shown: &str| {
+        let mut pdf = PdfBuilder::default();
+        pdf.object("<</Type/Catalog/Pages 2 0 R>>");
+        pdf.object("<</Type/Pages/Kids[3 0 R]/Count 1>>");
+        pdf.object("<</Type/Page/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>");
+        pdf.stream("", format!("BT /F 10 Tf 9 9 Td {shown} Tj ET").as_bytes());
+        pdf.object(font);
+        read(&pdf.build("/Root 1 0 R"))
+    };
+    let wide = "<</Subtype/Type0/Encoding/Identity-H/DescendantFonts[<</Subtype/CIDFontType2>>]>>";
+    let found = read_with(wide, &format!("<{}>", numbers(text)));
+    assert_eq!(found, (text.to_owned(), Vec::new()));
+    // Numbers that are no text in this order stay unknown.
+    let noise: String = (0..60).map(|n| format!("{:04x}", 60 + n * 7 % 40)).collect();
+    assert_eq!(read_with(wide, &format!("<{noise}>")).0, "");
+    assert_eq!(read_with(wide, &format!("<{}>", numbers("Volumes"))).0, "");
+    // A font of single bytes that has no encoding: its bytes were read as characters.
+    let narrow = "<</Subtype/TrueType/BaseFont/ABCDEF+Some>>";
+    let bytes: String = text.chars().map(|char| format!("{:02x}", char as u32 - 29)).collect();
+    let (found, _) = read_with(narrow, &format!("<{bytes}>"));
+    let letters = |text: &str| text.replace(' ', "");
+    assert_eq!(letters(&found), letters(text));
+    // What reads well as it is stays, in capitals too.
+    let plain: String = text.to_uppercase().bytes().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(read_with(narrow, &format!("<{plain}>")).0, text.to_uppercase());
+}

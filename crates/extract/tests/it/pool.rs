@@ -88,6 +88,24 @@ fn a_worker_that_dies_or_never_starts_is_told() {
 }
 
 #[test]
+fn a_reader_that_panics_is_told_as_such_and_the_worker_lives() {
+    let pool = Pool::new(PoolConfig {
+        program: PathBuf::from(env!("CARGO_BIN_EXE_extract-worker")),
+        arguments: vec![OsString::from("--panic")],
+        n_workers: 1,
+    });
+    for name in ["a.pdf", "b.pdf"] {
+        let (document, warnings) = pool.extract(&fixtures::pdf(), name, &Caps::standard());
+        assert_eq!((document.outcome, warnings.len()), (ReadOutcome::Failed, 1));
+        assert_eq!(warnings[0].code, "parser_panicked");
+        let message = &warnings[0].message;
+        assert!(message.contains("extract-worker.rs:"), "{message}");
+        assert!(message.contains(&format!("no word of `{name}` can be read")), "{message}");
+        assert_eq!(pool.n_idle(), 1, "it answers the next request");
+    }
+}
+
+#[test]
 fn files_are_read_from_disk_within_the_cap() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.txt");

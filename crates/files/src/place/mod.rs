@@ -3,6 +3,7 @@
 //! A pointer that was given by a search is read back exactly. Anything else is tried as what it
 //! most likely means, against the places that the file really has.
 
+mod archive;
 mod json;
 mod sheets;
 
@@ -55,22 +56,28 @@ pub(crate) fn find(
         let place = Place { pointer: Some(Pointer::Whole), char_start: Some(number) };
         return Ok((place, 0..passages.len()));
     }
-    let readings = readings(unit, passages);
-    for pointer in &readings {
-        if let Some((covered, row_start)) = covered(passages, pointer) {
-            let char_start = char_start.or(row_start);
-            return Ok((Place { pointer: Some(pointer.clone()), char_start }, covered));
-        }
+    if let Some((pointer, (covered, start))) = find_unit(unit, passages) {
+        let char_start = char_start.or(start);
+        return Ok((Place { pointer: Some(pointer), char_start }, covered));
     }
     if let Some(found) = under_heading(unit, passages) {
         return Ok(found);
     }
-    Err(match readings.first() {
+    Err(match readings(unit, passages).first() {
         Some(first) => no_place(path, first, passages),
         None => unit
             .parse::<Pointer>()
             .map_or_else(Into::into, |place| no_place(path, &place, passages)),
     })
+}
+
+/// Reads the name of a unit against the places of a file.
+fn find_unit(text: &str, passages: &[Passage]) -> Option<(Pointer, Covered)> {
+    let covered = |pointer: Pointer| covered(passages, &pointer).map(|covered| (pointer, covered));
+    readings(text, passages)
+        .into_iter()
+        .find_map(covered)
+        .or_else(|| archive::find(text.trim(), passages))
 }
 
 /// Finds the passages under a heading of this name, or the one that has it as a line.
@@ -122,15 +129,6 @@ fn readings(text: &str, passages: &[Passage]) -> Vec<Pointer> {
     if ["end", "last", "bottom"].contains(&lower.as_str()) || lower.starts_with("last ") {
         readings.extend(passages.last().map(|passage| passage.pointer.clone()));
     }
-    // A file inside an archive: only the place behind the path is read anew.
-    if let Some((path, place)) = plain.rsplit_once(" > ") {
-        let inner = readings_of_unit(place, passages);
-        readings.extend(
-            inner
-                .into_iter()
-                .map(|place| Pointer::Inner { path: path.to_owned(), place: Box::new(place) }),
-        );
-    }
     readings.extend(readings_of_unit(plain, passages));
     readings.extend(json::named(plain, passages));
     readings
@@ -161,7 +159,9 @@ fn readings_of_unit(text: &str, passages: &[Passage]) -> Vec<Pointer> {
             row.into_iter().chain(numbered(&[Pointer::Line])).collect()
         }
         "message" | "messages" | "msg" | "mail" | "email" => numbered(&[Pointer::Message]),
-        "sheet" | "worksheet" | "tab" | "シート" => {
+        "sheet" | "worksheet" | "tab" | "blatt" | "tabellenblatt" | "feuille" | "hoja"
+        | "foglio" | "planilha" | "werkblad" | "arkusz" | "лист" | "foaia" | "シート"
+        | "工作表" | "시트" => {
             let rest = text.get(word.len()..).unwrap_or_default();
             sheets::named(rest.trim_start_matches([':', ' ', '=', '#']), passages)
         }
@@ -189,8 +189,8 @@ fn first_number(text: &str) -> Option<u32> {
 /// What a pointer covers, and the character where it begins, where that is in their midst.
 type Covered = (std::ops::Range<usize>, Option<usize>);
 
-/// Gives the passages that a pointer covers: the same place, all rows of a sheet, everything
-/// of an inner file, or the passage that a line or a row is in.
+/// Gives the passages that a pointer covers: the same place, all rows of a sheet, or the passage
+/// that a line or a row is in.
 fn covered(passages: &[Passage], place: &Pointer) -> Option<Covered> {
     let run = |covers: &dyn Fn(&Pointer) -> bool| {
         let first = passages.iter().position(|passage| covers(&passage.pointer))?;
@@ -226,10 +226,12 @@ fn covered(passages: &[Passage], place: &Pointer) -> Option<Covered> {
         Pointer::Json(wanted) => {
             json::node(wanted, passages).map(|(covered, start)| (covered, Some(start)))
         }
-        Pointer::Inner { path, .. } => {
-            run(&|pointer| matches!(pointer, Pointer::Inner { path: other, .. } if other == path))
-        }
-        Pointer::Sheet { .. } | Pointer::Page(_) | Pointer::Slide(_) | Pointer::Message(_) => None,
+        // What is inside the file is read against the places of that file ([`archive`]).
+        Pointer::Inner { .. }
+        | Pointer::Sheet { .. }
+        | Pointer::Page(_)
+        | Pointer::Slide(_)
+        | Pointer::Message(_) => None,
     }
 }
 
@@ -237,13 +239,29 @@ fn no_place(path: &str, place: &Pointer, passages: &[Passage]) -> Error {
     let shown = |passage: Option<&Passage>| {
         passage.map(|passage| passage.pointer.to_string()).unwrap_or_default()
     };
-    Error::NoPlace {
-        path: path.to_owned(),
-        pointer: place.to_string(),
-        first: shown(passages.first()),
-        last: shown(passages.last()),
+    let (mut first, mut last) = (shown(passages.first()), shown(passages.last()));
+    // A passage begins at its pointer: the last line of a file is further down.
+    if let Some(Passage { pointer: Pointer::Line(line), text, .. }) = passages.last() {
+        let n_behind = text.lines().count().saturating_sub(1);
+        let line = line.saturating_add(u32::try_from(n_behind).unwrap_or(u32::MAX));
+        last = Pointer::Line(line).to_string();
     }
+    // The first and the last do not tell what sheets between them are called.
+    let sheets = sheets::names(passages);
+    if !sheets.is_empty() {
+        let sheet = |name: &&str| Pointer::Sheet { name: (*name).to_owned(), range: None };
+        let named = sheets.iter().take(MAX_NAMED_SHEETS).map(|name| sheet(name).to_string());
+        first = named.collect::<Vec<_>>().join(", ");
+        if sheets.len() > MAX_NAMED_SHEETS {
+            first.push_str(", …");
+        }
+        last.clone_from(&first);
+    }
+    Error::NoPlace { path: path.to_owned(), pointer: place.to_string(), first, last }
 }
+
+/// Sheets that are named where another was asked for.
+const MAX_NAMED_SHEETS: usize = 30;
 
 #[cfg(test)]
 mod tests {
@@ -308,7 +326,7 @@ mod tests {
             check(&slides, text, Some(("slide 7", 1..2)));
         }
         let sheets = ["sheet 'Q1' A1:B9", "sheet 'Q2' A1:B9", "sheet 'Q2' A10:B19"];
-        for text in ["sheet 'Q2'", "sheet Q2", "Sheet \"q2\"", "Q2", "sheet: Q2"] {
+        for text in ["sheet 'Q2'", "sheet Q2", "Sheet \"q2\"", "Q2", "sheet: Q2", "Blatt Q2"] {
             check(&sheets, text, Some(("sheet 'Q2'", 1..3)));
         }
         check(&sheets, "sheet 'Q2' A10:B19", Some(("sheet 'Q2' A10:B19", 2..3)));
@@ -336,10 +354,30 @@ mod tests {
         check(&pages, "last page", Some(("page 3", 3..4)));
         check(&["line 1", "line 40"], "char 15", Some(("whole, char 15", 0..2)));
         check(&["line 1", "line 40"], "lines 40-45", Some(("line 40", 1..2)));
-        check(
-            &["a.docx > page 1", "a.docx > page 2"],
-            "a.docx > Page 2",
-            Some(("a.docx > page 2", 1..2)),
-        );
+        check(&sheets, "sheet Ｑ２", Some(("sheet 'Q2'", 1..3)));
+    }
+
+    /// A line of a text in an archive showed the text's start, and its path alone was refused.
+    #[test]
+    fn places_inside_an_archive_are_those_of_the_inner_file() {
+        let inner = [
+            "in/a.txt > line 1",
+            "in/a.txt > line 40",
+            "in/b.docx > page 1",
+            "in/b.docx > page 2",
+            "c.xlsx > sheet 'Übersicht' A1:B9",
+        ];
+        for text in ["in/b.docx > page 2", "in/b.docx>Page 2", "b.docx > p. 2", "IN/B.docx > 2"] {
+            check(&inner, text, Some(("in/b.docx > page 2", 3..4)));
+        }
+        check(&inner, "in/a.txt > line 41", Some(("in/a.txt > line 41", 1..2)));
+        check(&inner, "in/a.txt > line 39", Some(("in/a.txt > line 39", 0..1)));
+        check(&inner, "a.txt > line 900", None);
+        check(&inner, "in/a.txt", Some(("in/a.txt > line 1", 0..2)));
+        check(&inner, "b.docx", Some(("in/b.docx > page 1", 2..4)));
+        check(&inner, "in/b.docx > page 9", None);
+        let sheet = "c.xlsx > sheet 'Übersicht'";
+        check(&inner, "c.xlsx > sheet u\u{308}bersicht", Some((sheet, 4..5)));
+        check(&["x/a.txt > line 1", "y/a.txt > line 1"], "a.txt", None);
     }
 }

@@ -9,18 +9,20 @@ pub(super) fn named(text: &str, passages: &[Passage]) -> Vec<Pointer> {
     let quotes = ['\'', '"', '`', '‘', '’', '“', '”', ' '];
     let wanted = text.trim_matches(quotes).to_lowercase();
     let sheet = |name: &str, range| Pointer::Sheet { name: name.to_owned(), range };
-    if let Some(name) = names.iter().find(|name| name.to_lowercase() == wanted) {
+    let in_any_case = names.iter().find(|name| name.to_lowercase() == wanted);
+    let folded = || names.iter().find(|name| text::fold(name) == text::fold(&wanted));
+    if let Some(name) = in_any_case.or_else(folded) {
         return vec![sheet(name, None)];
     }
     // The longest name first: `Q2 draft A1` is of `Q2 draft` where there is one.
     let mut longest = names.clone();
     longest.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    let lower = text.trim().trim_start_matches(quotes).to_lowercase();
+    let lower = text::fold(text.trim().trim_start_matches(quotes));
     for name in longest {
-        let Some(behind) = lower.strip_prefix(&name.to_lowercase()) else { continue };
-        let behind = behind.trim_start_matches(quotes);
+        let Some(rest) = lower.strip_prefix(&text::fold(name)) else { continue };
+        let behind = rest.trim_start_matches(quotes);
         let cells = behind.trim_start_matches(['!', ',', ':', '.', ' ']);
-        if behind.len() < lower.len() - name.len() || cells.len() < behind.len() {
+        if cells.len() < rest.len() {
             return cells_of(cells).map(|range| sheet(name, Some(range))).into_iter().collect();
         }
     }
@@ -69,7 +71,7 @@ pub(super) fn rows(
 }
 
 /// Lists the names of sheets in their order.
-fn names(passages: &[Passage]) -> Vec<&str> {
+pub(super) fn names(passages: &[Passage]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for passage in passages {
         if let Pointer::Sheet { name, .. } = &passage.pointer

@@ -1,11 +1,13 @@
 //! What may be touched: resolved paths compared by component, and files opened beneath their
 //! root.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use model::{Access, Caller};
 
+use crate::name::path_of;
 use crate::{Error, Result, RootConfig, platform};
 
 /// Longer paths are refused before anything is asked of the disk.
@@ -72,27 +74,59 @@ impl Roots {
         if given.is_empty() || given.contains('\0') || given.len() > MAX_PATH_BYTES {
             return Err(Error::BadPath { path: shown(given), problem: NO_PATH });
         }
-        let mut path = Path::new(given);
+        let given_path = path_of(given);
+        let mut path = given_path.as_path();
         let inside;
         if !path.is_absolute() {
             inside = self
-                .only_inside(caller, path)
+                .only_inside(caller, Path::new(given))
+                .or_else(|_| self.only_inside(caller, path))
                 .map_err(|problem| Error::BadPath { path: shown(given), problem })?;
             path = &inside;
         }
-        let resolved = match fs_err::canonicalize(path) {
-            Ok(resolved) => resolved,
-            Err(_) => {
-                // What does not exist is missing only where the caller may look at all.
-                let lexical = lexically_resolved(path);
-                return match self.root_of(caller, &lexical) {
-                    Some(_) => Err(Error::NotFound { path: shown(given) }),
-                    None => Err(forbidden()),
-                };
-            }
+        let Some(resolved) = self.resolved(caller, path) else {
+            // What does not exist is missing only where the caller may look at all.
+            return match self.root_of(caller, &lexically_resolved(path)) {
+                Some(_) => Err(Error::NotFound { path: shown(given) }),
+                None => Err(forbidden()),
+            };
         };
         let root = self.root_of(caller, &resolved).ok_or_else(forbidden)?;
         Ok((root, resolved))
+    }
+
+    /// Resolves a path on the disk: as it is written, else with names in another Unicode form, since
+    /// some systems store `é` as `e` with an accent and show both alike.
+    ///
+    /// Whether the caller may use what it resolves to is another question.
+    fn resolved(&self, caller: &Caller, path: &Path) -> Option<PathBuf> {
+        let is_plain = path.to_str().is_none_or(str::is_ascii);
+        match fs_err::canonicalize(path) {
+            Ok(resolved) => Some(resolved),
+            Err(_) if is_plain => None,
+            Err(_) => {
+                let path = lexically_resolved(path);
+                let roots = self.visible(caller);
+                roots.into_iter().find_map(|root| self.in_other_form(caller, root, &path))
+            }
+        }
+    }
+
+    /// Follows a path beneath a root by names that are equivalent to its own. Only folders that the
+    /// caller may use are listed, so that nobody learns what is elsewhere.
+    fn in_other_form(&self, caller: &Caller, root: &Root, path: &Path) -> Option<PathBuf> {
+        let mut parts = path.components();
+        for component in root.path.components() {
+            if !is_same_name(parts.next()?.as_os_str(), component.as_os_str()) {
+                return None;
+            }
+        }
+        let mut resolved = root.path.clone();
+        for part in parts {
+            self.root_of(caller, &resolved)?;
+            resolved = fs_err::canonicalize(entry_named(&resolved, part.as_os_str())?).ok()?;
+        }
+        Some(resolved)
     }
 
     /// Finds what a relative path names where that is one thing: inside a root that the caller
@@ -108,7 +142,7 @@ impl Roots {
             let from_name = path.strip_prefix(name).ok().map(|rest| root.path.join(rest));
             for candidate in std::iter::once(root.path.join(path)).chain(from_name) {
                 // A way out of the root is no name of something in it.
-                let resolved = fs_err::canonicalize(&candidate).ok();
+                let resolved = self.resolved(caller, &candidate);
                 let resolved = resolved.filter(|resolved| {
                     self.root_of(caller, resolved).is_some_and(|owner| owner == root)
                 });
@@ -188,6 +222,23 @@ fn lexically_resolved(path: &Path) -> PathBuf {
         }
     }
     resolved
+}
+
+/// Finds an entry of a folder: the one that is named so, else the only one whose name is equivalent.
+fn entry_named(folder: &Path, name: &OsStr) -> Option<PathBuf> {
+    let exact = folder.join(name);
+    if fs_err::symlink_metadata(&exact).is_ok() {
+        return Some(exact);
+    }
+    let entries = fs_err::read_dir(folder).ok()?.flatten();
+    let mut alike = entries.filter(|entry| is_same_name(&entry.file_name(), name));
+    let found = alike.next()?;
+    alike.next().is_none().then(|| found.path())
+}
+
+fn is_same_name(one: &OsStr, other: &OsStr) -> bool {
+    let texts = one.to_str().zip(other.to_str());
+    one == other || texts.is_some_and(|(one, other)| text::is_equivalent(one, other))
 }
 
 /// A path as an error shows it.

@@ -8,7 +8,7 @@ struct Fixture {
 }
 
 /// `allowed/inside.txt`, `allowed-not/secret.txt`, and links from one to the other.
-fn world() -> Fixture {
+fn fixture() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs_err::create_dir_all(at("allowed/sub")).unwrap();
@@ -36,7 +36,7 @@ fn check(world: &Fixture, given: &str, expected: &str) {
 
 #[test]
 fn only_what_resolves_into_a_root_is_inside() {
-    let world = world();
+    let world = fixture();
     check(&world, "allowed", "inside");
     check(&world, "allowed/inside.txt", "inside");
     check(&world, "allowed/./sub/../inside.txt", "inside");
@@ -68,7 +68,7 @@ fn only_what_resolves_into_a_root_is_inside() {
 
 #[test]
 fn a_file_is_opened_beneath_its_root_or_not_at_all() {
-    let world = world();
+    let world = fixture();
     let root = &world.roots.all()[0];
     assert_eq!(root.read_beneath(Path::new("inside.txt"), 10).unwrap(), b"in");
     assert_eq!(root.read_beneath(Path::new("alias.txt"), 10).unwrap(), b"in");
@@ -82,7 +82,7 @@ fn a_file_is_opened_beneath_its_root_or_not_at_all() {
 
 #[test]
 fn a_root_that_a_caller_may_not_use_does_not_exist() {
-    let world = world();
+    let world = fixture();
     let path = world.folder.path().join("allowed");
     let access = Access { tenants: vec![], roles: vec!["finance".to_owned()] };
     let config = RootConfig::Restricted { path: path.clone(), allow: access };
@@ -187,7 +187,7 @@ mod law {
 
 #[test]
 fn a_file_that_is_swapped_for_a_link_after_the_check_is_not_read() {
-    let world = world();
+    let world = fixture();
     let path = world.folder.path().join("allowed/inside.txt");
     let (root, resolved) =
         world.roots.locate(&Caller::local_admin(), path.to_str().unwrap()).unwrap();
@@ -211,4 +211,36 @@ fn a_root_that_is_not_there_stays_a_root() {
     fs_err::write(&share, "a file").unwrap();
     let config = RootConfig::Path(share);
     assert!(matches!(Roots::open(&[config], Path::new("/")), Err(Error::BadRoot { .. })));
+}
+
+/// A Mac stores `é` as `e` with an accent; whoever types the name found nothing.
+#[test]
+fn names_are_found_in_another_unicode_form() {
+    let world = fixture();
+    let at = |name: &str| fs_err::canonicalize(world.folder.path()).unwrap().join(name);
+    let (composed, apart) = ("R\u{e9}sum\u{e9}.txt", "Re\u{301}sume\u{301}.txt");
+    fs_err::create_dir_all(at("allowed/o\u{308}l")).unwrap();
+    fs_err::write(at("allowed/o\u{308}l").join(apart), "apart").unwrap();
+    fs_err::write(at("allowed").join(composed), "composed").unwrap();
+    fs_err::write(at("allowed-not").join(apart), "out").unwrap();
+    let located = |path: &Path| {
+        let located = world.roots.locate(&Caller::local_admin(), path.to_str().unwrap());
+        located.map(|(_, resolved)| resolved)
+    };
+    let stored = at("allowed/o\u{308}l").join(apart);
+    assert_eq!(located(&at("allowed/\u{f6}l").join(composed)).unwrap(), stored);
+    assert_eq!(located(&at("allowed/o\u{308}l").join(composed)).unwrap(), stored);
+    assert_eq!(located(&at("allowed").join(apart)).unwrap(), at("allowed").join(composed));
+    let relative = world.roots.locate(&Caller::local_admin(), "\u{f6}l/R\u{e9}sum\u{e9}.txt");
+    assert_eq!(relative.unwrap().1, stored);
+    // A name that exists as it is written is that file, whatever else looks the same.
+    fs_err::write(at("allowed/o\u{308}l").join(composed), "both").unwrap();
+    let exact = at("allowed/o\u{308}l").join(composed);
+    assert_eq!(located(&exact).unwrap(), exact);
+    // Nothing outside is found, in no form and over no link.
+    let outside = located(&at("allowed-not").join(composed));
+    assert!(matches!(outside, Err(Error::Forbidden { .. })), "{outside:?}");
+    assert!(located(&at("allowed/way-out").join(composed)).is_err());
+    let missing = located(&at("allowed/\u{e9}.txt"));
+    assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }

@@ -18,7 +18,7 @@ fn by_events() -> WatchConfig {
 
 impl Opened {
     /// Waits until a query finds so many files.
-    fn until(&self, query: &str, n_wanted: usize) {
+    pub(super) fn until(&self, query: &str, n_wanted: usize) {
         let deadline = soon();
         loop {
             let n_found = self.n_found(&Caller::local_admin(), query);
@@ -247,4 +247,44 @@ fn overwrite(world: &Fixture, opened: &Opened, path: &Path, text: &str) {
         passages,
     };
     world.store.upsert(namespace, &[document]).unwrap();
+}
+
+/// A name that is not Unicode once ended the watching of all roots. Its file is found like any
+/// other, opened by the path that the search gave, and counted.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_not_unicode_is_watched_found_and_opened() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let world = Fixture::new();
+    world.write("a.txt", "The lighthouse was painted.");
+    let opened = world.one_root();
+    opened.index_all();
+    let _watcher = opened.watched(by_events());
+    let root = fs_err::canonicalize(world.folder.path().join("root")).unwrap();
+    let folder = root.join(OsStr::from_bytes(b"ann\xe9e"));
+    fs_err::create_dir(&folder).unwrap();
+    let path = folder.join(OsStr::from_bytes(b"caf\xe9.txt"));
+    fs_err::write(&path, "The harbour was closed.").unwrap();
+    fs_err::write(folder.join(OsStr::from_bytes(b"caf\xe8.txt")), "The ferry was late.").unwrap();
+    opened.until("harbour", 1);
+    opened.until("ferry", 1);
+    let request = SearchRequest { k: 5, ..asked("harbour") };
+    let found = opened.service.search(&Caller::local_admin(), &request, &soon()).unwrap();
+    let shown = found.items[0].path.clone();
+    assert!(shown.ends_with(r"/ann\xE9e/caf\xE9.txt"), "{shown}");
+    let request = PreviewRequest { path: shown, ..PreviewRequest::default() };
+    let preview = opened.service.preview(&Caller::local_admin(), &request).unwrap();
+    assert_eq!(preview.preview, "The harbour was closed.");
+    assert_eq!(opened.outcomes().get(&ReadOutcome::Indexed), Some(&3));
+    // What is noticed afterwards is taken in as before.
+    fs_err::write(&path, "The bridge was closed for a while.").unwrap();
+    opened.until("bridge", 1);
+    world.write("b.txt", "The tunnel was closed.");
+    opened.until("tunnel", 1);
+    fs_err::remove_dir_all(&folder).unwrap();
+    opened.until("bridge", 0);
+    opened.until("ferry", 0);
+    assert_eq!(opened.service.watch_problem(), None);
 }

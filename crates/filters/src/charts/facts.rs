@@ -60,14 +60,7 @@ impl Facts {
         cache_folder: &Path,
     ) -> Result<Self> {
         let named = &config.columns;
-        let mut selecting = Selecting::of_columns(named);
-        for (category, column) in &named.dimensions {
-            let key = dimensions.filter_key(category).ok_or_else(|| Error::NoSuchDimension {
-                category: category.clone(),
-                available: dimensions.all_categories(),
-            })?;
-            selecting.push(Selecting::of_dimension(category, column, key));
-        }
+        let selecting = selecting(named, dimensions)?;
         let mut specs = vec![
             spec(PERIOD, &named.period, Kind::Text),
             spec(ACCOUNT, &named.account, Kind::Text),
@@ -94,10 +87,16 @@ impl Facts {
     }
 
     /// Gives the filter keys of dimensions beside those that every chart has.
-    pub(crate) fn own_filter_keys(&self) -> Vec<String> {
-        let keys = self.selecting.iter().flat_map(|fields| [&fields.exact, &fields.prefix]);
+    ///
+    /// Fails when the columns name a dimension that is not configured.
+    pub(crate) fn own_filter_keys(
+        config: &ChartsConfig,
+        dimensions: &Service,
+    ) -> Result<Vec<String>> {
+        let selecting = selecting(&config.columns, dimensions)?;
+        let keys = selecting.iter().flat_map(|fields| [&fields.exact, &fields.prefix]);
         let keys = keys.flatten().filter(|key| !FIELDS.contains(&key.as_str()));
-        keys.cloned().collect()
+        Ok(keys.cloned().collect())
     }
 
     /// Sums the amounts that a filter selects, by period of its type.
@@ -330,6 +329,19 @@ impl Selecting {
 }
 
 /// Tells whether a code is the one a prefix names, or is under it: `70.` selects `70` too.
+/// Gives the columns that filters select by, those of dimensions among them.
+fn selecting(named: &ChartColumns, dimensions: &Service) -> Result<Vec<Selecting>> {
+    let mut selecting = Selecting::of_columns(named);
+    for (category, column) in &named.dimensions {
+        let key = dimensions.filter_key(category).ok_or_else(|| Error::NoSuchDimension {
+            category: category.clone(),
+            available: dimensions.all_categories(),
+        })?;
+        selecting.push(Selecting::of_dimension(category, column, key));
+    }
+    Ok(selecting)
+}
+
 fn is_under(code: &str, prefix: &str) -> bool {
     code.starts_with(prefix) || prefix.strip_suffix('.') == Some(code)
 }

@@ -14,8 +14,10 @@ mod reference;
 mod axis;
 mod chart;
 mod csv;
-mod kept;
 mod names;
+mod saved;
+mod saved_catalogue;
+mod saved_folder;
 mod service;
 mod table_chart;
 
@@ -26,11 +28,13 @@ pub use axis::{NO_VALUE, Step};
 pub use chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics};
 pub use config::{ChartColumns, ChartsConfig};
 pub use csv::render_csv;
-pub use kept::{ChartSummary, MAX_KEPT_CHARTS};
 pub use period::{Period, PeriodType};
 pub use request::{
     AccountCategory, ChartFilter, ChartRequest, ChartType, Exclusion, MAX_FILTER_VALUES,
     MAX_POINTS, MAX_SERIES, Normalization, ReportPeriod, Selection, SeriesDefinition,
 };
-pub use service::{ChartSettings, Charts, DEFAULT_KEEP_DAYS};
+pub use saved::{ChartSummary, MAX_KEPT_CHARTS};
+pub use service::{
+    ChartSettings, Charts, DEFAULT_KEEP_DAYS, take_charts_into_catalogue, take_charts_into_folder,
+};
 pub use table_chart::{Measured, TableChart};

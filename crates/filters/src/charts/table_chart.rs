@@ -11,7 +11,7 @@ use crate::charts::chart::{
     Axis, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics,
 };
 use crate::charts::request::{ChartRequest, ChartType, MAX_POINTS, MAX_SERIES};
-use crate::charts::service::{Charts, Drawn, check_axes, listed};
+use crate::charts::service::{Charts, Drawn, check_axes, check_parts, listed};
 use crate::{Error, Result};
 
 /// An aggregate of a table, to be drawn.
@@ -29,6 +29,9 @@ pub struct TableChart {
     pub step: Step,
     /// The series.
     pub series: Vec<Measured>,
+    /// Whether a limit or a condition on measures left groups out: one that is not there may have
+    /// rows then.
+    pub has_all_groups: bool,
     /// Who may see it: whoever may use the table.
     pub allow: Access,
     /// What is counted, in words, one line for each condition.
@@ -56,6 +59,10 @@ impl Charts {
     /// Fails when there is nothing to draw or too much, and when series have different units.
     pub fn draw(&self, caller: &Caller, mut chart: TableChart) -> Result<ChartAnswer> {
         without_no_value(&mut chart);
+        if !chart.has_all_groups {
+            // A group that was left out measures something that is not known here.
+            chart.series.iter_mut().for_each(|series| series.is_count = false);
+        }
         let wrong = |expected: &'static str, received: String| Error::BadArgument {
             name: "measures".to_owned(),
             expected,
@@ -87,13 +94,18 @@ impl Charts {
             .map(|measured| drawn(measured, &chart.axis, &places, &mut warnings))
             .collect();
         if n_filled > 0 && chart.series.iter().any(|series| !series.is_count) {
+            let why = if chart.has_all_groups {
+                "have no rows"
+            } else {
+                "have no rows or were left out by `limit` or `having`"
+            };
             let message = format!(
-                "{n_filled} groups between the first and the last have no rows; they are gaps, \
-                 not zeros"
+                "{n_filled} groups between the first and the last {why}; they are gaps, not zeros"
             );
             warnings.push(Warning::new("periods_without_facts", message));
         }
         check_axes(&series)?;
+        check_parts(chart.chart_type, &series)?;
         let label = chart.title.clone();
         self.keep(
             caller,

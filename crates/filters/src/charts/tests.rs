@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::Service;
-use crate::tests::world as dimensions;
+use crate::tests::fixture as dimensions;
 
 const FACTS: &str = "\
 month,account,amount,cui,unit,county,function,nature
@@ -23,7 +23,7 @@ month,account,amount,cui,unit,county,function,nature
 2024-02,ch,1,1,9,AB,70.04,10.01
 ";
 
-fn world() -> (TempDir, Charts) {
+fn fixture() -> (TempDir, Charts) {
     world_at(Clock::fixed(Timestamp(1_700_000_000_000)))
 }
 
@@ -87,7 +87,7 @@ fn call(charts: &Charts, arguments: &Value) -> Value {
 
 #[track_caller]
 fn check_points(filter: &Value, expected: &[(&str, f64)]) {
-    let (_folder, charts) = world();
+    let (_folder, charts) = fixture();
     let answer = call(&charts, &arguments(filter));
     let points: Vec<(String, f64)> = answer["data_series"][0]["data_points"]
         .as_array()
@@ -178,7 +178,7 @@ fn units_are_applied() {
 
 #[test]
 fn the_answer_has_the_shape_of_the_contract() {
-    let (_folder, charts) = world();
+    let (_folder, charts) = fixture();
     let answer = call(&charts, &arguments(&years("2023", "2024", &json!({"uat_ids": ["124"]}))));
     let id = answer["chart_id"].as_str().unwrap();
     assert_eq!(answer["ok"], true);
@@ -199,7 +199,7 @@ fn the_answer_has_the_shape_of_the_contract() {
 
 #[test]
 fn an_empty_series_is_zeros_and_said() {
-    let (_folder, charts) = world();
+    let (_folder, charts) = fixture();
     let answer = call(&charts, &arguments(&years("2023", "2024", &json!({"uat_ids": ["none"]}))));
     assert_eq!(answer["ok"], true);
     assert_eq!(answer["data_series"][0]["statistics"]["sum"], 0.0);
@@ -209,7 +209,7 @@ fn an_empty_series_is_zeros_and_said() {
 
 #[track_caller]
 fn check_error(change: impl FnOnce(&mut Value), expected: &str) {
-    let (_folder, charts) = world();
+    let (_folder, charts) = fixture();
     let mut arguments = arguments(&years("2023", "2024", &json!({})));
     change(&mut arguments);
     let answer = call(&charts, &arguments);
@@ -297,10 +297,10 @@ fn charts_are_kept_listed_and_forgotten() {
             "Functions, with all under them: Învățământ (70.)",
         ]
     );
-    assert_eq!(charts.list(&caller).len(), 1);
+    assert_eq!(charts.list(&caller).unwrap().len(), 1);
     let stranger = Caller { tenant: TenantId::new("other"), ..Caller::local_admin() };
     assert!(charts.get(&stranger, &id).is_err());
-    assert!(charts.list(&stranger).is_empty());
+    assert!(charts.list(&stranger).unwrap().is_empty());
     for bad in ["", "../secret", "nope", "00000000-0000-0000-0000-000000000000"] {
         assert!(charts.get(&caller, bad).is_err());
     }
@@ -310,10 +310,56 @@ fn charts_are_kept_listed_and_forgotten() {
 
     now.fetch_add(11 * 24 * 3600 * 1000, std::sync::atomic::Ordering::Relaxed);
     assert!(charts.get(&caller, &id).is_err());
-    assert!(charts.list(&caller).is_empty());
+    assert!(charts.list(&caller).unwrap().is_empty());
     let newer = call(&charts, &arguments(&years("2023", "2024", &json!({}))));
     let files = fs_err::read_dir(folder.path().join("data/charts")).unwrap().count();
     assert_eq!(files, 1, "what is over is removed from the folder");
     charts.delete(&caller, newer["chart_id"].as_str().unwrap()).unwrap();
-    assert!(charts.list(&caller).is_empty());
+    assert!(charts.list(&caller).unwrap().is_empty());
+}
+
+#[test]
+fn charts_in_a_catalogue_are_those_of_every_server_and_come_and_go_with_it() {
+    let now = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(1_700_000_000_000));
+    let hand = std::sync::Arc::clone(&now);
+    let clock = Clock::new(move || Timestamp(hand.load(std::sync::atomic::Ordering::Relaxed)));
+    let (caller, stranger) =
+        (Caller::local_admin(), Caller { tenant: TenantId::new("other"), ..Caller::local_admin() });
+    let (folder, alone) = world_at(clock.clone());
+    let make = |charts: &Charts| {
+        let answer = call(charts, &arguments(&years("2023", "2024", &json!({}))));
+        answer["chart_id"].as_str().unwrap().to_owned()
+    };
+    let early = make(&alone);
+    let kept = tempfile::tempdir().unwrap();
+    let bounds = store::Config::for_one_machine();
+    let store = store::Store::open(kept.path(), &bounds, clock.clone()).unwrap();
+    let one = alone.kept_in(store.catalogue()).unwrap();
+    let (_other_folder, other) = world_at(clock.clone());
+    let other = other.kept_in(store.catalogue()).unwrap();
+    let late = make(&one);
+    for charts in [&one, &other] {
+        assert_eq!(charts.list(&caller).unwrap().len(), 2);
+        assert_eq!(charts.get(&caller, &early).unwrap().id, early, "it came out of the folder");
+        assert_eq!(charts.get(&caller, &late.to_uppercase()).unwrap().id, late);
+        assert!(charts.get(&stranger, &late).is_err() && charts.delete(&stranger, &late).is_err());
+        assert!(charts.list(&stranger).unwrap().is_empty());
+        assert!(charts.get(&caller, "../secret").is_err());
+    }
+    // Into the folder of a server of its own, and back into the catalogue.
+    let data = folder.path().join("data");
+    take_charts_into_folder(&*store.catalogue(), &data, clock.now()).unwrap();
+    assert!(other.list(&caller).unwrap().is_empty());
+    let reopened = open(&folder, dimensions().1, clock.clone());
+    assert_eq!(reopened.list(&caller).unwrap().len(), 2);
+    take_charts_into_catalogue(&data, &*store.catalogue()).unwrap();
+    assert_eq!(other.list(&caller).unwrap().len(), 2);
+    other.delete(&caller, &late).unwrap();
+    assert!(one.get(&caller, &late).is_err());
+    // What is over is taken out when another one is made.
+    now.fetch_add(11 * 24 * 3600 * 1000, std::sync::atomic::Ordering::Relaxed);
+    assert!(one.get(&caller, &early).is_err());
+    make(&one);
+    let rows = store.objects().list(&store::ObjectPage::of("chart_figures")).unwrap();
+    assert_eq!(rows.len(), 1);
 }

@@ -68,7 +68,7 @@ impl Candidates {
              JOIN pg_opclass o ON o.oid = i.indclass[k.n - 1] \
              WHERE i.indrelid = to_regclass($1::text) AND i.indisvalid AND i.indpred IS NULL \
              AND o.opcname IN ('gin_trgm_ops', 'gist_trgm_ops')";
-        let rows = self.database.query(statement.to_owned(), table.clone(), LOOKUP_LIMIT)?;
+        let rows = self.database.query(statement, &table, LOOKUP_LIMIT)?;
         let names = self.name_columns();
         self.indexed = rows
             .into_iter()
@@ -87,7 +87,7 @@ impl Candidates {
         let value = self.config.value.as_ref().or(self.config.code.as_ref());
         let mut parameters = table;
         parameters.push(Parameter::Text(value.cloned().unwrap_or_default()));
-        let rows = self.database.query(statement.to_owned(), parameters, LOOKUP_LIMIT)?;
+        let rows = self.database.query(statement, &parameters, LOOKUP_LIMIT)?;
         let kind = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
         self.has_text_values = kind.is_some_and(|kind| matches!(kind.as_str(), "text" | "varchar"));
         Ok(())
@@ -150,7 +150,7 @@ impl Candidates {
     /// Counts the entries.
     pub(crate) fn count(&self) -> Result<usize> {
         let statement = format!("SELECT count(*)::text FROM {}", self.table);
-        let rows = self.database.query(statement, Vec::new(), LOOKUP_LIMIT)?;
+        let rows = self.database.query(&statement, &[], LOOKUP_LIMIT)?;
         let count = rows.first().and_then(|row| row.first()?.as_ref()?.parse().ok());
         Ok(count.unwrap_or(0))
     }
@@ -202,7 +202,7 @@ impl Candidates {
         }
         statement
             .push_str(&format!(" ORDER BY dowse_likeness DESC, {value} LIMIT {MAX_CANDIDATES}"));
-        let mut table = self.read(statement, parameters)?;
+        let mut table = self.read(&statement, &parameters)?;
         self.add_codes_above(&mut table)?;
         Dimension::build(self.config.clone(), table, None)
     }
@@ -229,7 +229,7 @@ impl Candidates {
             ));
         }
         statement.push_str(") AS dowse_rows ORDER BY dowse_likeness DESC");
-        let mut table = self.read(statement, parameters)?;
+        let mut table = self.read(&statement, &parameters)?;
         let mut seen = HashSet::new();
         table.rows.retain(|row| seen.insert(row.clone()));
         self.add_codes_above(&mut table)?;
@@ -260,7 +260,7 @@ impl Candidates {
             self.table,
             quoted(column)
         );
-        let parents = self.read(statement, vec![Parameter::Texts(above)])?;
+        let parents = self.read(&statement, &[Parameter::Texts(above)])?;
         for row in parents.rows {
             if !table.rows.contains(&row) {
                 table.rows.push(row);
@@ -274,7 +274,7 @@ impl Candidates {
         columns.collect::<Vec<_>>().join(", ")
     }
 
-    fn read(&self, statement: String, parameters: Vec<Parameter>) -> Result<Table> {
+    fn read(&self, statement: &str, parameters: &[Parameter]) -> Result<Table> {
         let rows = self.database.query(statement, parameters, LOOKUP_LIMIT)?;
         let cells = |row: Vec<Option<String>>| {
             row.into_iter().map(|cell| cell.unwrap_or_default().trim().to_owned()).collect()

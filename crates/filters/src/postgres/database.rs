@@ -1,11 +1,10 @@
-//! One connection to PostgreSQL, served by a thread of its own, so that callers may block.
+//! A database that names and facts are asked of. Statements run side by side, each within its own
+//! limit: one that is slow holds up nobody else.
 
-use std::sync::mpsc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use net::PostgresAddress;
-use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::Client;
+use net::{PostgresAddress, PostgresPool, SessionError, wait_at_most};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
@@ -17,8 +16,9 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long the server's own word that a statement took too long is waited for.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Statements that may wait for the connection.
-const MAX_WAITING: usize = 64;
+/// What every session begins with: how alike a part of a name must be for the trigram index to
+/// give it; the lookup's own score decides afterwards.
+const SETTINGS: &str = "SET pg_trgm.word_similarity_threshold = 0.45";
 
 /// A value of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,16 +33,9 @@ pub(crate) type Rows = Vec<Vec<Option<String>>>;
 /// A database that can be asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Database {
-    jobs: mpsc::SyncSender<Job>,
+    pool: Arc<PostgresPool>,
     /// Where it is, without user and password.
     pub(crate) origin: String,
-}
-
-struct Job {
-    statement: String,
-    parameters: Vec<Parameter>,
-    limit: Duration,
-    reply: mpsc::SyncSender<std::result::Result<Rows, Failure>>,
 }
 
 /// Why a statement failed.
@@ -57,9 +50,19 @@ pub enum Failure {
     /// It took too long.
     #[error("the database did not answer in time")]
     TimedOut,
-    /// The thread that serves the connection is gone.
-    #[error("the connection's thread is gone")]
-    Gone(#[source] Option<std::io::Error>),
+    /// The system gives no threads for connections.
+    #[error("no threads for connections")]
+    NoThreads(#[source] std::io::Error),
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::InUse | SessionError::TimedOut => Failure::TimedOut,
+            SessionError::Refused(cause) => Failure::Refused(cause),
+            SessionError::NoThreads(cause) => Failure::NoThreads(cause),
+        }
+    }
 }
 
 impl Failure {
@@ -70,7 +73,7 @@ impl Failure {
                 cause.code().is_none_or(|code| code.code().starts_with("57P"))
             }
             Failure::TimedOut => true,
-            Failure::BadAddress(_) | Failure::Gone(_) => false,
+            Failure::BadAddress(_) | Failure::NoThreads(_) => false,
         }
     }
 }
@@ -79,20 +82,10 @@ impl Database {
     /// Names a database; it is reached when it is first asked, and again after a failure.
     pub(crate) fn open(url: &str) -> Result<Self> {
         let origin = url.split('@').next_back().unwrap_or(url).to_owned();
-        let failed = |failure| Error::Database { origin: origin.clone(), source: failure };
-        let address = PostgresAddress::parse(url, CONNECT_LIMIT)
-            .map_err(|cause| failed(Failure::BadAddress(cause)))?;
-        let runtime = Builder::new_current_thread()
-            .enable_io()
-            .enable_time()
-            .build()
-            .map_err(|cause| failed(Failure::Gone(Some(cause))))?;
-        let (jobs, waiting) = mpsc::sync_channel::<Job>(MAX_WAITING);
-        std::thread::Builder::new()
-            .name("filters-postgres".to_owned())
-            .spawn(move || serve(&runtime, &address, &waiting))
-            .map_err(|cause| failed(Failure::Gone(Some(cause))))?;
-        Ok(Database { jobs, origin })
+        let address = PostgresAddress::parse(url, CONNECT_LIMIT).map_err(|cause| {
+            Error::Database { origin: origin.clone(), source: Failure::BadAddress(cause) }
+        })?;
+        Ok(Database { pool: Arc::new(PostgresPool::new(address, SETTINGS)), origin })
     }
 
     /// Runs a statement whose columns are all text.
@@ -100,19 +93,46 @@ impl Database {
     /// Fails when the server refuses it, cannot be reached, or takes longer than the limit.
     pub(crate) fn query(
         &self,
-        statement: String,
-        parameters: Vec<Parameter>,
+        statement: &str,
+        parameters: &[Parameter],
         limit: Duration,
     ) -> Result<Rows> {
-        let (reply, answer) = mpsc::sync_channel(1);
-        let failed = |failure| Error::Database { origin: self.origin.clone(), source: failure };
-        self.jobs
-            .send(Job { statement, parameters, limit, reply })
-            .map_err(|_| failed(Failure::Gone(None)))?;
-        match answer.recv_timeout(limit + CONNECT_LIMIT) {
-            Ok(rows) => rows.map_err(failed),
-            Err(_) => Err(failed(Failure::TimedOut)),
-        }
+        self.rows(statement, parameters, limit)
+            .map_err(|source| Error::Database { origin: self.origin.clone(), source })
+    }
+
+    fn rows(
+        &self,
+        statement: &str,
+        parameters: &[Parameter],
+        limit: Duration,
+    ) -> std::result::Result<Rows, Failure> {
+        let mut session = self.pool.take(limit.max(CONNECT_LIMIT))?;
+        let parameters: Vec<&(dyn ToSql + Sync)> = parameters
+            .iter()
+            .map(|parameter| match parameter {
+                Parameter::Text(text) => text as &(dyn ToSql + Sync),
+                Parameter::Texts(texts) => texts as &(dyn ToSql + Sync),
+            })
+            .collect();
+        let answered = wait_at_most(limit + GRACE, async {
+            // The server ends the statement itself: one whose client is gone would run on.
+            session.limit_statements(limit).await?;
+            session.query(statement, &parameters).await
+        });
+        let rows = match answered.map_err(Failure::NoThreads)?.ok_or(Failure::TimedOut)? {
+            Ok(rows) => rows,
+            Err(cause) if cause.code() == Some(&SqlState::QUERY_CANCELED) => {
+                session.give_back();
+                return Err(Failure::TimedOut);
+            }
+            Err(cause) => return Err(Failure::Refused(cause)),
+        };
+        session.give_back();
+        let cells = |row: &tokio_postgres::Row| {
+            (0..row.len()).map(|at| row.try_get(at).map_err(Failure::Refused)).collect()
+        };
+        rows.iter().map(cells).collect()
     }
 }
 
@@ -120,66 +140,4 @@ impl Database {
 pub(crate) fn quoted(name: &str) -> String {
     let part = |part: &str| format!("\"{}\"", part.replace('"', "\"\""));
     name.split('.').map(part).collect::<Vec<_>>().join(".")
-}
-
-fn serve(runtime: &Runtime, address: &PostgresAddress, waiting: &mpsc::Receiver<Job>) {
-    let mut client: Option<(Client, Duration)> = None;
-    while let Ok(job) = waiting.recv() {
-        let result = runtime.block_on(async {
-            let (connected, server_limit) =
-                match client.take().filter(|(client, _)| !client.is_closed()) {
-                    Some(connected) => connected,
-                    None => (connect(address).await.map_err(Failure::Refused)?, Duration::ZERO),
-                };
-            // The server ends the statement itself: one whose client is gone would run on and
-            // slow down those behind it.
-            if server_limit != job.limit {
-                let limit = format!("SET statement_timeout = {}", job.limit.as_millis());
-                connected.batch_execute(&limit).await.map_err(Failure::Refused)?;
-            }
-            let parameters: Vec<&(dyn ToSql + Sync)> = job
-                .parameters
-                .iter()
-                .map(|parameter| match parameter {
-                    Parameter::Text(text) => text as &(dyn ToSql + Sync),
-                    Parameter::Texts(texts) => texts as &(dyn ToSql + Sync),
-                })
-                .collect();
-            let asked = connected.query(job.statement.as_str(), &parameters);
-            let rows = match tokio::time::timeout(job.limit + GRACE, asked).await {
-                Ok(Ok(rows)) => rows,
-                Ok(Err(cause)) => {
-                    let is_over = cause.code() == Some(&SqlState::QUERY_CANCELED);
-                    client = is_over.then_some((connected, job.limit));
-                    return Err(if is_over { Failure::TimedOut } else { Failure::Refused(cause) });
-                }
-                Err(_) => return Err(Failure::TimedOut),
-            };
-            let rows = rows
-                .iter()
-                .map(|row| {
-                    (0..row.len())
-                        .map(|at| row.try_get::<_, Option<String>>(at).map_err(Failure::Refused))
-                        .collect()
-                })
-                .collect::<std::result::Result<Rows, Failure>>();
-            client = Some((connected, job.limit));
-            rows
-        });
-        // The caller may have given up, and then nobody listens.
-        let _ = job.reply.send(result);
-    }
-}
-
-async fn connect(address: &PostgresAddress) -> std::result::Result<Client, tokio_postgres::Error> {
-    let (client, connection) = address.connect().await?;
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::warn!(%error, "a connection to PostgreSQL ended");
-        }
-    });
-    // How alike a part of a name must be for the trigram index to give it; the lookup's own
-    // score decides afterwards.
-    client.batch_execute("SET pg_trgm.word_similarity_threshold = 0.45").await?;
-    Ok(client)
 }

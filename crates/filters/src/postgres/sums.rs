@@ -54,7 +54,7 @@ pub(crate) fn sums(
         quoted(table),
         tests.join(" AND "),
     );
-    let rows = database.query(statement, parameters, limit)?;
+    let rows = database.query(&statement, &parameters, limit)?;
     Ok(rows
         .into_iter()
         .map(|row| {

@@ -50,7 +50,7 @@ fn service(postgres: &Postgres, engine: Engine) -> Service {
         folder: std::env::temp_dir(),
         filters: FiltersConfig::default(),
         dimensions,
-        meaning: None,
+        name_embedder: None,
     })
     .unwrap()
 }
@@ -161,17 +161,36 @@ fn a_statement_that_takes_too_long_is_ended_and_said() {
     let database = Database::open(&postgres.url()).unwrap();
     let slow = || {
         let limit = Duration::from_millis(200);
-        database.query("SELECT pg_sleep(60)::text".to_owned(), Vec::new(), limit).unwrap_err()
+        database.query("SELECT pg_sleep(60)::text", &[], limit).unwrap_err()
     };
-    let said = slow().to_json()["error"].to_string();
-    assert!(said.contains("DEADLINE_EXCEEDED"), "{said}");
+    let error = slow();
+    assert!(error.is_timed_out(), "{error}");
     let running = "SELECT count(*)::text FROM pg_stat_activity \
                    WHERE state = 'active' AND query LIKE '%pg_sleep(60)%' \
                    AND pid <> pg_backend_pid()";
-    let rows = database.query(running.to_owned(), Vec::new(), Duration::from_secs(10)).unwrap();
+    let rows = database.query(running, &[], Duration::from_secs(10)).unwrap();
     assert_eq!(rows, [[Some("0".to_owned())]]);
     drop(postgres);
-    let away = database.query("SELECT 1::text".to_owned(), Vec::new(), Duration::from_secs(10));
-    let said = away.unwrap_err().to_json()["error"].to_string();
-    assert!(said.contains("UNAVAILABLE"), "{said}");
+    let away = database.query("SELECT 1::text", &[], Duration::from_secs(10));
+    let error = away.unwrap_err();
+    assert!(error.is_away() && !error.is_timed_out(), "{error}");
+}
+
+/// One connection served all lookups one after the other, so that a slow one held up the others.
+#[test]
+fn a_slow_statement_holds_up_no_other() {
+    let Some(postgres) = Postgres::start() else { return };
+    let database = Database::open(&postgres.url()).unwrap();
+    let limit = Duration::from_secs(60);
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| database.query("SELECT pg_sleep(60)::text", &[], limit));
+        // Asked over the same database while the other still runs, which is then ended.
+        let end_it = "SELECT pg_cancel_backend(pid)::text FROM pg_stat_activity \
+                      WHERE state = 'active' AND query LIKE '%pg_sleep(60)%' \
+                      AND pid <> pg_backend_pid()";
+        while database.query(end_it, &[], limit).unwrap().is_empty() {
+            assert!(!slow.is_finished(), "the slow statement was over before another was answered");
+        }
+        assert!(slow.join().unwrap().unwrap_err().is_timed_out());
+    });
 }

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::shapes;
 use crate::Reconciliation;
-use crate::tests::world;
+use crate::tests::fixture;
 
 const URL: &str = "http://127.0.0.1:7700/reconcile";
 
 fn reconciliation() -> (tempfile::TempDir, Reconciliation) {
-    let (folder, service) = world();
+    let (folder, service) = fixture();
     (folder, Reconciliation::new(service))
 }
 

@@ -27,7 +27,7 @@ fn demo() -> (Service, ChartsConfig) {
         folder: folder(),
         filters: demo.filters,
         dimensions: demo.dimensions,
-        meaning: None,
+        name_embedder: None,
     })
     .unwrap();
     (service, demo.charts)

@@ -137,12 +137,12 @@ fn meaning_comes_when_the_model_does_and_its_absence_is_said() {
         "name": "name",
     });
     let colours = Arc::new(Colours { is_there: AtomicBool::new(false) });
-    let meaning: Arc<dyn NameEmbedder> = Arc::clone(&colours) as Arc<dyn NameEmbedder>;
+    let name_embedder: Arc<dyn NameEmbedder> = Arc::clone(&colours) as Arc<dyn NameEmbedder>;
     let service = Service::open(Settings {
         folder: folder.path().to_owned(),
         filters: FiltersConfig::default(),
         dimensions: vec![serde_json::from_value(dimension).unwrap()],
-        meaning: Some(Arc::clone(&meaning)),
+        name_embedder: Some(Arc::clone(&name_embedder)),
     })
     .unwrap();
     let caller = Caller::local_admin();
@@ -165,11 +165,15 @@ fn meaning_comes_when_the_model_does_and_its_absence_is_said() {
     assert!(search("rosu").warnings.is_empty(), "letters are enough here");
 
     colours.is_there.store(true, Ordering::Release);
-    service.embed(&meaning);
-    assert!(service.dimensions(&caller)[0].has_meaning);
+    service.embed(&name_embedder);
+    assert!(service.dimensions(&caller)[0].has_vectors);
     let found = search("crimson");
     assert_eq!(found.results[0].filter_value, "r");
-    assert_eq!((found.best_match, found.warnings), (None, Vec::new()), "meaning is never sure");
+    assert_eq!(
+        (found.best_match, found.warnings),
+        (None, Vec::new()),
+        "a vector alone is never sure"
+    );
 }
 
 #[test]
@@ -181,7 +185,7 @@ fn memory_keeps_the_contract() {
     }
 }
 
-pub(crate) fn world() -> (TempDir, Service) {
+pub(crate) fn fixture() -> (TempDir, Service) {
     let folder = tempfile::tempdir().unwrap();
     let files = [
         ("uat.csv", UAT),
@@ -202,13 +206,21 @@ fn open(folder: &TempDir, dimensions: Vec<DimensionConfig>) -> Result<Service> {
         folder: folder.path().to_owned(),
         filters: FiltersConfig::default(),
         dimensions,
-        meaning: None,
+        name_embedder: None,
     })
 }
 
 fn search(arguments: &Value) -> Value {
-    let (_folder, service) = world();
+    let (_folder, service) = fixture();
     call(&service, arguments)
+}
+
+/// Writes an error as the tool does: what the caller cannot fix is only named.
+fn refused(error: &crate::Error) -> Value {
+    let is_told =
+        error.is_callers() || matches!(error, crate::Error::Away { .. } | crate::Error::Store(_));
+    let text = if is_told { error.to_string() } else { "internal_error".to_owned() };
+    json!({ "ok": false, "error": text })
 }
 
 /// Answers as the tool does: one lookup, or many.
@@ -216,7 +228,7 @@ pub(crate) fn call(service: &Service, arguments: &Value) -> Value {
     let caller = Caller::local_admin();
     let one = |response: Result<crate::SearchResponse>| match response {
         Ok(response) => serde_json::to_value(response).unwrap(),
-        Err(error) => error.to_json(),
+        Err(error) => refused(&error),
     };
     match arguments.get("queries") {
         Some(queries) => {
@@ -226,7 +238,7 @@ pub(crate) fn call(service: &Service, arguments: &Value) -> Value {
                     let responses: Vec<Value> = responses.into_iter().map(one).collect();
                     json!({ "ok": true, "responses": responses })
                 }
-                Err(error) => error.to_json(),
+                Err(error) => refused(&error),
             }
         }
         None => {
@@ -242,7 +254,7 @@ pub(crate) fn chart(charts: &crate::charts::Charts, arguments: &Value) -> Value 
     let deadline = model::Deadline::after(std::time::Duration::from_secs(60));
     match charts.generate(&Caller::local_admin(), &request, &deadline) {
         Ok(answer) => serde_json::to_value(answer).unwrap(),
-        Err(error) => error.to_json(),
+        Err(error) => refused(&error),
     }
 }
 
@@ -454,7 +466,7 @@ fn reader(roles: &[&str]) -> Caller {
 
 #[test]
 fn what_a_caller_may_not_use_does_not_exist() {
-    let (folder, _) = world();
+    let (folder, _) = fixture();
     let mut config: Config = toml::from_str(CONFIG).unwrap();
     config.dimensions[1].allow = Access { tenants: vec![], roles: vec!["finance".to_owned()] };
     let service = open(&folder, config.dimensions).unwrap();
@@ -471,7 +483,7 @@ fn what_a_caller_may_not_use_does_not_exist() {
 
 #[test]
 fn changed_files_are_read_again() {
-    let (folder, service) = world();
+    let (folder, service) = fixture();
     let path = folder.path().join("uat.csv");
     assert!(service.reload_changed().is_empty());
     fs_err::write(&path, format!("{UAT}130,JUDEȚUL NOU,,,NN,1,County,true\n")).unwrap();
@@ -489,7 +501,7 @@ fn changed_files_are_read_again() {
 
 #[test]
 fn rows_that_do_not_fit_are_counted() {
-    let (folder, _) = world();
+    let (folder, _) = fixture();
     let text = format!("{UAT}131\n132,,,,CJ,1,x,true\n123,CLUJUL,,,CJ,1,County,true\n");
     fs_err::write(folder.path().join("uat.csv"), text).unwrap();
     let config: Config = toml::from_str(CONFIG).unwrap();
@@ -503,7 +515,7 @@ fn rows_that_do_not_fit_are_counted() {
 
 #[test]
 fn a_source_that_is_away_stops_nothing_and_comes_back() {
-    let (folder, _) = world();
+    let (folder, _) = fixture();
     let mut config: Config = toml::from_str(CONFIG).unwrap();
     config.dimensions[0].source = "late.csv".to_owned();
     let service = open(&folder, config.dimensions).unwrap();
@@ -520,18 +532,31 @@ fn a_source_that_is_away_stops_nothing_and_comes_back() {
 
 #[test]
 fn a_configuration_that_does_not_fit_is_refused() {
-    let (folder, _) = world();
+    let (folder, _) = fixture();
     let with = |change: fn(&mut DimensionConfig)| {
         let mut config: Config = toml::from_str(CONFIG).unwrap();
         change(&mut config.dimensions[0]);
         open(&folder, config.dimensions).unwrap_err().to_string()
     };
+    // A column that the source does not have may come with its next state: it stops nothing.
+    let away = |change: fn(&mut DimensionConfig)| {
+        let mut config: Config = toml::from_str(CONFIG).unwrap();
+        change(&mut config.dimensions[0]);
+        let service = open(&folder, config.dimensions).unwrap();
+        let found = call(&service, &json!({"category": "entity", "query": "cluj"}));
+        assert!(!found["results"].as_array().unwrap().is_empty());
+        let said = call(&service, &json!({"category": "uat", "query": "cluj"}));
+        let (category, reason) = service.away().remove(0);
+        assert_eq!(category, "uat");
+        assert!(said["error"].as_str().unwrap().contains(&reason), "{said}");
+        reason
+    };
     assert_eq!(
-        with(|uat| uat.aliases = Some("other".to_owned())),
+        away(|uat| uat.aliases = Some("other".to_owned())),
         "dimension `uat` names column `other`, which `uat.csv` does not have: it has `id`, `name`, \
          `name_en`, `aliases`, `county_code`, `population`, `kind`, `is_county`"
     );
-    assert!(with(|uat| uat.context = Some(PerLocale::One("{no}".to_owned()))).contains("`no`"));
+    assert!(away(|uat| uat.context = Some(PerLocale::One("{no}".to_owned()))).contains("`no`"));
     assert!(with(|uat| uat.value = None).contains("neither"));
     assert!(with(|uat| uat.category = "entity".to_owned()).contains("twice"));
     assert!(with(|uat| uat.source = "file.xyz".to_owned()).contains("file.xyz"));

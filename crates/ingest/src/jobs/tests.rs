@@ -353,6 +353,39 @@ fn jobs_go_on_by_themselves_when_a_full_disk_has_room_again() {
     assert_eq!(n_runs.load(Ordering::SeqCst), 2);
 }
 
+/// A server once did not start on a full disk, though it could have answered every question.
+#[test]
+fn a_queue_opens_on_a_full_disk_and_goes_on_when_there_is_room() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let folder = tempfile::tempdir().unwrap();
+    let clock = model::Clock::fixed(Timestamp(7));
+    let store = Store::open(folder.path(), &Config::for_one_machine(), clock.clone()).unwrap();
+    let catalogue =
+        std::sync::Arc::new(Full { inner: store.objects(), n_refusals: AtomicUsize::new(0) });
+    let open = || {
+        let runner: std::sync::Arc<dyn Runner> =
+            std::sync::Arc::new(|_: &Job, _: &JobContext| Ok(json!("done")));
+        let runners = [("test".to_owned(), runner)].into();
+        JobQueue::open(catalogue.clone(), runners, one_worker(), clock.clone()).unwrap()
+    };
+    let before = open();
+    let waiting = before.submit(new("waiting", Priority::Normal)).unwrap();
+    let mut running = before.submit(new("running", Priority::Normal)).unwrap();
+    // As a process leaves it that is killed while the job runs.
+    running.state = JobState::Running;
+    before.keep(&running).unwrap();
+    drop(before);
+
+    catalogue.n_refusals.store(usize::MAX, Ordering::SeqCst);
+    let queue = open();
+    assert_eq!(queue.counts(), (2, 0));
+    let _workers = Workers::start(&queue).unwrap();
+    catalogue.n_refusals.store(0, Ordering::SeqCst);
+    for job in [waiting, running] {
+        assert_eq!(queue.wait(&job.id, &soon()).unwrap().state, JobState::Done);
+    }
+}
+
 /// Two queues over one catalogue, as two servers have them.
 mod shared {
     use std::sync::Arc;
@@ -505,6 +538,7 @@ mod shared {
         assert_eq!(third.wait(&job.id, &soon()).unwrap().state, JobState::Done);
     }
 
+    /// Whoever had read that the last job was done could still find its subject taken.
     #[test]
     fn jobs_on_one_subject_never_run_on_two_servers_at_once() {
         let servers = Servers::new();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ObjectError;
-use crate::{Job, JobFailure, JobId, JobQueue, JobState, NewJob, Priority, Result};
+use crate::{Job, JobFailure, JobQueue, JobState, NewJob, Priority, Result};
 
 /// The jobs of one family.
 pub struct FamilyJobs {
@@ -61,22 +61,6 @@ impl FamilyJobs {
         Ok(())
     }
 
-    /// Gives a job that the caller may see, where `may_see` decides about what it works on.
-    ///
-    /// # Errors
-    ///
-    /// [`ObjectError::NotFound`] when there is none for the caller.
-    pub fn get<E: From<ObjectError>>(
-        &self,
-        caller: &Caller,
-        id: &str,
-        may_see: impl FnOnce(&Job) -> Result<Subject, E>,
-    ) -> Result<Job, E> {
-        let job = self.queue.get(&JobId::new(id)).map_err(ObjectError::from)?;
-        self.check(caller, &job, may_see)?;
-        Ok(job)
-    }
-
     /// Tells whether the caller may see a job: one of another tenant or family does not exist.
     ///
     /// # Errors
@@ -97,6 +81,15 @@ impl FamilyJobs {
             Subject::Gone | Subject::Seen => Ok(()),
         }
     }
+}
+
+/// What a caller wants to do with a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobRight {
+    /// Look at it.
+    See,
+    /// Stop it.
+    Stop,
 }
 
 /// What a job works on, as the caller sees it.

@@ -1,6 +1,8 @@
 //! Why a call about an object fails, whatever the family: each turns this into its own words.
 
-use crate::Error;
+use model::with_causes;
+
+use crate::{Error, JobFailure};
 
 /// Why a call about an object fails.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +55,40 @@ impl ObjectError {
     pub fn missing(what: &'static str, id: &str) -> Self {
         ObjectError::NotFound { what, id: shown_id(id) }
     }
+
+    /// Tells whether a job was told to stop.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, ObjectError::Queue(Error::Cancelled))
+    }
+
+    /// Tells whether trying again may help.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            ObjectError::Busy | ObjectError::Unavailable(_) | ObjectError::Queue(_) => true,
+            ObjectError::NotFound { .. }
+            | ObjectError::BadRequest { .. }
+            | ObjectError::TooLarge { .. } => false,
+        }
+    }
+}
+
+/// An error of a family with objects of its own, as the queue of jobs sees it.
+pub trait FamilyError: std::error::Error {
+    /// Gives the refusal that any family may give, where it is one.
+    fn object(&self) -> Option<&ObjectError>;
+
+    /// Tells whether trying again may help.
+    fn may_pass(&self) -> bool;
+}
+
+/// Gives why a job of a family did not end well: what may pass is tried again.
+#[expect(clippy::needless_pass_by_value, reason = "it is called by `map_err`")]
+pub fn job_failure(error: impl FamilyError) -> JobFailure {
+    if error.object().is_some_and(ObjectError::is_cancelled) {
+        return JobFailure::Cancelled;
+    }
+    let reason = with_causes(&error);
+    if error.may_pass() { JobFailure::Passing(reason) } else { JobFailure::Final(reason) }
 }
 
 impl From<store::Error> for ObjectError {

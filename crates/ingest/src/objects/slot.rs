@@ -2,15 +2,67 @@
 
 use std::sync::Arc;
 
+use model::Caller;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::{Job, JobContext, JobFailure, Runner};
+use super::{FamilyJobs, JobRight, ObjectError, Subject};
+use crate::{Job, JobContext, JobFailure, JobId, Runner};
 
-/// A service that runs the jobs of its family.
+/// A service that runs the jobs of its family, and knows who may see and stop them.
 pub trait JobService: Clone + Send + Sync + 'static {
+    /// What a call of the family fails with.
+    type Error: From<ObjectError>;
+
+    /// Gives the jobs of the family.
+    fn jobs(&self) -> FamilyJobs;
+
+    /// Looks for what a job works on, with the right that the caller needs.
+    ///
+    /// # Errors
+    ///
+    /// When the caller sees it and has no such right, or it cannot be looked for.
+    fn subject(&self, caller: &Caller, job: &Job, right: JobRight) -> Result<Subject, Self::Error>;
+
     /// Runs a job of the family.
     fn run_job(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure>;
+
+    /// Does what the family has to do after a job was told to stop, and gives the job.
+    fn after_cancel(&self, job: Job) -> Result<Job, Self::Error> {
+        Ok(job)
+    }
+
+    /// Gives a job of this family that the caller may see. One of another tenant does not exist;
+    /// one about something that the caller may not see is denied.
+    fn job(&self, caller: &Caller, id: &str) -> Result<Job, Self::Error> {
+        let job = self.jobs().queue.get(&JobId::new(id)).map_err(ObjectError::from)?;
+        self.check_job(caller, &job)?;
+        Ok(job)
+    }
+
+    /// Tells whether the caller may see a job of this family.
+    fn check_job(&self, caller: &Caller, job: &Job) -> Result<(), Self::Error> {
+        self.jobs().check(caller, job, |job| self.subject(caller, job, JobRight::See))
+    }
+
+    /// Tells whether the caller may stop a job of this family.
+    fn may_cancel_job(&self, caller: &Caller, job: &Job) -> bool {
+        self.check_cancel(caller, job).is_ok()
+    }
+
+    /// Stops a job that the caller may see and stop.
+    fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job, Self::Error> {
+        let job = self.job(caller, id)?;
+        self.check_cancel(caller, &job)?;
+        let job = self.jobs().queue.cancel(&job.id).map_err(ObjectError::from)?;
+        self.after_cancel(job)
+    }
+
+    /// Fails when the caller may not see or may not stop a job.
+    fn check_cancel(&self, caller: &Caller, job: &Job) -> Result<(), Self::Error> {
+        self.check_job(caller, job)?;
+        self.jobs().check(caller, job, |job| self.subject(caller, job, JobRight::Stop))
+    }
 }
 
 /// Holds the service of the moment. Cheap to clone.

@@ -18,7 +18,7 @@ impl Pipeline {
             // What has no name yet, or cannot be asked for one, is no change.
             let Ok(item) = item else { continue };
             known.see(&item.id);
-            if known.unchanged(&item.id, &item.fingerprint).is_some() {
+            if known.unchanged_item(&item).is_some() {
                 continue;
             }
             let is_still_unreadable =

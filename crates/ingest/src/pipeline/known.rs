@@ -3,7 +3,7 @@
 //! Only hashes are held, 24 bytes for a document, so that a source of millions of documents fits
 //! into memory. The hash is keyed anew for each run, so nobody can prepare two ids that share one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use model::{DocumentId, NamespaceId};
@@ -12,7 +12,7 @@ use store::{DocumentPage, Store};
 
 use super::Scope;
 use super::scope::Part;
-use crate::{Result, limits};
+use crate::{Item, Result, limits};
 
 /// The documents of a scope before a run.
 pub(super) struct Known {
@@ -90,6 +90,13 @@ impl Known {
         is_equal.then_some(before.n_passages)
     }
 
+    /// Gives the passages of an item's document where the item has not changed.
+    pub(super) fn unchanged_item(&self, item: &Item) -> Option<usize> {
+        let earlier = item.earlier_fingerprint.as_deref();
+        self.unchanged(&item.id, &item.fingerprint)
+            .or_else(|| self.unchanged(&item.id, earlier.unwrap_or_default()))
+    }
+
     /// Tells whether the source has given every document that there was.
     pub(super) fn has_all(&self) -> bool {
         let seen = self.seen.lock();
@@ -104,59 +111,55 @@ impl Known {
         scope: &Scope,
     ) -> Result<Removed> {
         let mut removed = Removed::default();
-        if self.has_all() {
-            return Ok(removed);
-        }
-        for part in &scope.parts {
-            let part_removed = match part {
-                Part::Prefix(prefix) => self.remove_below(store, namespace, scope, prefix)?,
-                Part::One(id) => self.remove_one(store, namespace, id)?,
-            };
-            removed.n_documents += part_removed.n_documents;
-            removed.n_passages += part_removed.n_passages;
-        }
+        self.gone_in(store, namespace, scope, &mut |gone| {
+            removed.n_passages += gone.values().sum::<usize>();
+            let gone: Vec<DocumentId> = gone.into_keys().collect();
+            removed.n_documents += store.delete(namespace, &gone)?;
+            Ok(())
+        })?;
         Ok(removed)
     }
 
-    fn remove_below(
+    /// Gives the documents of a scope that the source did not give, with their passages. Those of
+    /// all parts come together: a commit waits for the disk, and a folder that was deleted is as
+    /// many parts as it had files.
+    fn gone_in(
         &self,
         store: &Store,
         namespace: &NamespaceId,
         scope: &Scope,
-        prefix: &str,
-    ) -> Result<Removed> {
-        let mut removed = Removed::default();
-        let (prefix, limit) = (prefix.to_owned(), limits::DOCUMENTS_PER_PAGE);
-        let mut page = DocumentPage { prefix, after: None, limit };
-        loop {
-            let documents = store.documents(namespace, &page)?;
-            let Some(last) = documents.last() else { return Ok(removed) };
-            page.after = Some(last.id.clone());
-            let mut gone: Vec<DocumentId> = vec![];
-            for document in documents {
-                if scope.holds(&document.id) && self.is_gone(&document.id) {
-                    removed.n_passages += document.n_passages;
-                    gone.push(document.id);
+        take: &mut dyn FnMut(BTreeMap<DocumentId, usize>) -> Result<()>,
+    ) -> Result<()> {
+        if self.has_all() {
+            return Ok(());
+        }
+        let mut gone = BTreeMap::new();
+        for part in &scope.parts {
+            let prefix = match part {
+                Part::Prefix(prefix) => prefix.clone(),
+                Part::One(id) => {
+                    if self.is_gone(id) {
+                        gone.insert(id.clone(), self.n_passages(id).unwrap_or_default());
+                    }
+                    continue;
+                }
+            };
+            let mut page = DocumentPage { prefix, after: None, limit: limits::DOCUMENTS_PER_PAGE };
+            loop {
+                let documents = store.documents(namespace, &page)?;
+                let Some(last) = documents.last() else { break };
+                page.after = Some(last.id.clone());
+                for document in documents {
+                    if scope.holds(&document.id) && self.is_gone(&document.id) {
+                        gone.insert(document.id, document.n_passages);
+                    }
+                }
+                if gone.len() >= limits::DOCUMENTS_PER_COMMIT {
+                    take(std::mem::take(&mut gone))?;
                 }
             }
-            if !gone.is_empty() {
-                removed.n_documents += store.delete(namespace, &gone)?;
-            }
         }
-    }
-
-    fn remove_one(
-        &self,
-        store: &Store,
-        namespace: &NamespaceId,
-        id: &DocumentId,
-    ) -> Result<Removed> {
-        if !self.is_gone(id) {
-            return Ok(Removed::default());
-        }
-        let n_passages = self.n_passages(id).unwrap_or_default();
-        let n_documents = store.delete(namespace, std::slice::from_ref(id))?;
-        Ok(Removed { n_documents, n_passages })
+        if gone.is_empty() { Ok(()) } else { take(gone) }
     }
 
     /// Whoever wrote a document since the run began knows better, so only what was there before
@@ -164,5 +167,54 @@ impl Known {
     fn is_gone(&self, id: &DocumentId) -> bool {
         let hash = self.hasher.hash_one(id);
         self.before.contains_key(&hash) && !self.seen.lock().contains(&hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Attributes, Clock, Timestamp};
+    use store::{Config, Document, Manifest};
+
+    use super::*;
+
+    /// However a deletion is told, file by file or by their folders, or both, it is one commit.
+    #[test]
+    fn what_is_gone_leaves_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::fixed(Timestamp(0));
+        let store = Store::open(folder.path(), &Config::for_one_machine(), clock).unwrap();
+        let namespace = NamespaceId::new("known");
+        store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
+        let id = |n: usize| DocumentId::new(format!("/a/{}/{n}.md", n % 3));
+        let document = |n: usize| Document {
+            id: id(n),
+            title: String::new(),
+            attributes: Attributes::new(),
+            metadata: serde_json::Value::Null,
+            fingerprint: String::new(),
+            passages: vec![],
+        };
+        let documents: Vec<Document> = (0..40).map(document).collect();
+        store.upsert(&namespace, &documents).unwrap();
+        let files: Vec<DocumentId> = (0..40).map(id).collect();
+        let below_files: Vec<String> = files.iter().map(|file| format!("{file}/")).collect();
+        let folders: Vec<String> = (0..3).map(|n| format!("/a/{n}/")).collect();
+        for scope in [
+            Scope::everything(),
+            Scope::of(files.clone(), below_files),
+            Scope::of(files.clone(), folders.clone()),
+            Scope::of(vec![], folders),
+        ] {
+            let known = Known::load(&store, &namespace, Some(&scope)).unwrap();
+            known.see(&id(7));
+            let mut batches = vec![];
+            known
+                .gone_in(&store, &namespace, &scope, &mut |gone| {
+                    batches.push(gone.len());
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(batches, [39], "{scope:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use extract::{Caps, Extracted, Pool, extract};
@@ -16,16 +16,7 @@ use super::in_flight::InFlight;
 use super::known::{Known, Removed};
 use super::secret_headings::add_secret_headings;
 use super::{Hooks, IngestReport, Outcome, Prepared, Scope, Target};
-use crate::{Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
-
-/// How long the first document of a batch waits for company, at least.
-const SHORTEST_WAIT: Duration = Duration::from_millis(20);
-
-/// How long it waits at most.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// How often the last commit would fit into the wait for the next.
-const COMMITS_PER_WAIT: u32 = 4;
+use crate::{BatchWait, Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
 
 /// The write path into one namespace: the same for folders, uploads and JSON documents.
 #[derive(Clone)]
@@ -237,7 +228,7 @@ impl Run<'_> {
         if self.pipeline.unchanged == Unchanged::Rewrite {
             return None;
         }
-        self.known.unchanged(&item.id, &item.fingerprint)
+        self.known.unchanged_item(item)
     }
 
     /// Extracts and cuts, and gives how many documents were left out.
@@ -345,7 +336,7 @@ impl Run<'_> {
         let mut batch = Batch::new(self.pipeline.hooks.documents_per_commit());
         // A batch also ends when its first document has waited, so that a slow source is
         // searchable. It waits longer than commits take, which else would take all the time.
-        let mut wait = SHORTEST_WAIT;
+        let mut wait = BatchWait::FOR_COMMITS.shortest;
         loop {
             let due = batch.begun.map(|begun| begun + wait);
             let is_over = match due.map_or_else(
@@ -364,7 +355,7 @@ impl Run<'_> {
             if (is_over || is_due || batch.is_full()) && !self.progress.is_cancelled() {
                 let begun = Instant::now();
                 self.write(&batch.take(), &mut report).inspect_err(|_| self.progress.cancel())?;
-                wait = (begun.elapsed() * COMMITS_PER_WAIT).clamp(SHORTEST_WAIT, LONGEST_WAIT);
+                wait = BatchWait::FOR_COMMITS.after(begun.elapsed());
             }
             if is_over {
                 return Ok(report);

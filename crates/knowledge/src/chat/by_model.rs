@@ -16,6 +16,9 @@ const MAX_TOKENS: u32 = 200;
 /// Names of bases that the model is shown.
 const MAX_NAMED_BASES: usize = 50;
 
+/// Characters of an argument's name that are repeated.
+const MAX_NAME_CHARS: usize = 40;
+
 /// How long the model may take to choose; the rules take no time at all.
 const CHOICE_WAIT: Duration = Duration::from_secs(10);
 
@@ -39,8 +42,14 @@ struct Answer {
     arguments: Map<String, Value>,
 }
 
-/// A tool with the arguments that it takes.
-type Chosen = (ToolName, Map<String, Value>);
+/// A tool that the model chose.
+pub(super) struct Chosen {
+    pub(super) tool: ToolName,
+    /// The arguments that it takes.
+    pub(super) arguments: Map<String, Value>,
+    /// Names of those that it does not take, or not with their values.
+    pub(super) dropped: Vec<String>,
+}
 
 /// Asks the model; says what is wrong when its second answer has no right form either. Both
 /// answers are counted.
@@ -96,15 +105,18 @@ fn read(answer: &str) -> Result<Chosen, String> {
         .map_err(|error| format!("the answer does not have the form asked for: {error}"))?;
     let tool = ToolName::of(&parsed.tool_name)
         .ok_or_else(|| format!("there is no tool called `{}`", parsed.tool_name))?;
-    Ok((tool, valid(tool, parsed.arguments)))
+    let (arguments, dropped) = valid(tool, parsed.arguments);
+    Ok(Chosen { tool, arguments, dropped })
 }
 
-/// Keeps the arguments that the tool takes; the others are not worth another question.
-fn valid(tool: ToolName, mut arguments: Map<String, Value>) -> Map<String, Value> {
+/// Keeps the arguments that the tool takes, and names the others, which are not worth another
+/// question.
+fn valid(tool: ToolName, mut arguments: Map<String, Value>) -> (Map<String, Value>, Vec<String>) {
+    let mut dropped = vec![];
     let is_text = |value: &Value, most: usize| {
         value.as_str().is_some_and(|text| !text::is_blank(text) && text.chars().count() <= most)
     };
-    arguments.retain(|name, value| match (tool, name.as_str()) {
+    let is_taken = |name: &str, value: &Value| match (tool, name) {
         (ToolName::SearchDocuments, "query") => is_text(value, limits::MAX_QUERY_CHARS),
         (ToolName::SearchDocuments, "threshold") => {
             value.as_f64().is_some_and(|threshold| (0.0..=1.0).contains(&threshold))
@@ -118,8 +130,17 @@ fn valid(tool: ToolName, mut arguments: Map<String, Value>) -> Map<String, Value
         }
         (ToolName::NormalizeOcrText, "text") => is_text(value, limits::MAX_OCR_CHARS),
         _ => false,
+    };
+    arguments.retain(|name, value| {
+        let is_taken = is_taken(name, value);
+        if !is_taken {
+            // A name is the model's own text: no more of it is repeated than a name needs.
+            let is_shown = |char: &char| char.is_ascii_alphanumeric() || *char == '_';
+            dropped.push(name.chars().filter(is_shown).take(MAX_NAME_CHARS).collect());
+        }
+        is_taken
     });
-    arguments
+    (arguments, dropped)
 }
 
 #[cfg(test)]
@@ -129,7 +150,7 @@ mod tests {
     #[test]
     fn only_the_form_asked_for_is_taken() {
         let check = |answer: &str, expected: Option<ToolName>| {
-            assert_eq!(read(answer).ok().map(|(tool, _)| tool), expected, "{answer}");
+            assert_eq!(read(answer).ok().map(|chosen| chosen.tool), expected, "{answer}");
         };
         let search = Some(ToolName::SearchDocuments);
         check(r#"{"tool_name": "search_documents", "arguments": {"query": "x"}}"#, search);
@@ -141,9 +162,10 @@ mod tests {
 
     #[test]
     fn arguments_stay_where_the_tool_takes_them() {
-        let check = |answer: &str, expected: Value| {
-            let (_, arguments) = read(answer).unwrap();
-            assert_eq!(Value::Object(arguments), expected, "{answer}");
+        let check = |answer: &str, expected: Value, dropped: &[&str]| {
+            let chosen = read(answer).unwrap();
+            assert_eq!(Value::Object(chosen.arguments), expected, "{answer}");
+            assert_eq!(chosen.dropped, dropped, "{answer}");
         };
         check(
             r#"{"tool_name": "search_documents", "arguments": {"query": "side jobs",
@@ -151,15 +173,18 @@ mod tests {
             serde_json::json!({
                 "query": "side jobs", "threshold": 0.4, "max_results": 5, "knowledge_base_id": "x",
             }),
+            &[],
         );
         check(
             r#"{"tool_name": "search_documents", "arguments": {"query": " ", "threshold": 7,
-                "max_results": 1000}}"#,
+                "max_results": 1000, "filters": {"year": 2024}}}"#,
             serde_json::json!({}),
+            &["query", "threshold", "max_results", "filters"],
         );
         check(
             r#"{"tool_name": "normalize_ocr_text", "arguments": {"text": "a-b", "query": "c"}}"#,
             serde_json::json!({ "text": "a-b" }),
+            &["query"],
         );
     }
 }

@@ -11,6 +11,7 @@ use infer::TokensUsed;
 use model::{Deadline, Warning};
 use serde_json::{Map, Value};
 
+use by_model::Chosen;
 pub use rules::{choose_by_rules, ocr_payload};
 
 use crate::Service;
@@ -57,7 +58,7 @@ pub struct Choice {
     pub arguments: Map<String, Value>,
     /// What the choice cost.
     pub tokens_used: TokensUsed,
-    /// Why the model did not choose, where it should have.
+    /// Why the model did not choose, where it should have, and what of its choice was left out.
     pub warnings: Vec<Warning>,
 }
 
@@ -91,9 +92,21 @@ impl Service {
         };
         let (chosen, tokens_used) = by_model::choose(llm, query, bases, deadline);
         match chosen {
-            Ok((tool, arguments)) => {
+            Ok(Chosen { tool, arguments, dropped }) => {
                 let by = llm.name().to_owned();
-                Choice { tool, by, arguments, tokens_used, warnings: vec![] }
+                let warnings = (!dropped.is_empty()).then(|| {
+                    let names: Vec<String> =
+                        dropped.iter().map(|name| format!("`{name}`")).collect();
+                    let message = format!(
+                        "the language model gave `{}` arguments that it does not take here, or not \
+                         with these values; they were left out: {}",
+                        tool.as_str(),
+                        names.join(", ")
+                    );
+                    Warning::new("llm_arguments_dropped", message)
+                });
+                let warnings = warnings.into_iter().collect();
+                Choice { tool, by, arguments, tokens_used, warnings }
             }
             Err(problem) => {
                 let message = format!("the tool was chosen by rules: {problem}");

@@ -1,5 +1,7 @@
 //! A folder feeds a collection: new, changed and gone files follow, and nothing else is touched.
 
+use ingest::ObjectError;
+
 use super::{Fixture, member, open_collection};
 use crate::{Error, FolderFile, FolderListing, Followed, Visibility};
 
@@ -13,7 +15,7 @@ fn listed(folder: &testkit::Folder, files: &[(&str, &str)], volume: u64) -> Fold
             place: folder.write(path, *text),
         })
         .collect();
-    FolderListing { files, volume: Some(volume) }
+    FolderListing { files, volume: Some(volume), ..FolderListing::default() }
 }
 
 #[test]
@@ -44,21 +46,103 @@ fn new_changed_and_gone_files_follow() {
     // Nothing happened: nothing is written.
     assert!(follow(&first).is_empty());
     let second = [("a.txt", "The tram descends."), ("c.txt", "A new one.")];
-    let changed = Followed { n_added: 1, n_replaced: 1, n_removed: 1, n_failed: 0 };
+    let changed = Followed { n_added: 1, n_replaced: 1, n_removed: 1, ..Followed::default() };
     assert_eq!(follow(&second), changed);
     assert_eq!(titles(), ["", "a.txt", "c.txt"]);
     assert!(world.search(&ann, &base, "climbs").results.is_empty());
     assert_eq!(world.search(&ann, &base, "descends").results.len(), 1);
     // A share that is not mounted looks empty, and is another volume.
     for volume in [None, Some(8)] {
-        let empty = FolderListing { files: vec![], volume };
+        let empty = FolderListing { volume, ..FolderListing::default() };
         let refused = world.service.follow_folder(&collection, &empty).unwrap_err();
-        assert!(matches!(refused, Error::BadRequest { .. }), "{refused:?}");
+        assert!(matches!(refused, Error::Object(ObjectError::BadRequest { .. })), "{refused:?}");
     }
     // One that somebody emptied is not.
     assert_eq!(follow(&[]).n_removed, 2);
     assert_eq!(titles(), [""]);
     let gone =
         world.service.follow_folder("no-such-collection", &FolderListing::default()).unwrap_err();
-    assert!(matches!(gone, Error::NotFound { what: "Collection", .. }));
+    assert!(matches!(gone, Error::Object(ObjectError::NotFound { what: "Collection", .. })));
+}
+
+#[test]
+fn a_stamp_of_an_earlier_version_is_renewed_and_its_file_not_read_again() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let follow = |stamp: &str, text: &str| {
+        let place = folder.write("a.txt", text);
+        let (path, stamp) = ("a.txt".to_owned(), stamp.to_owned());
+        let files = vec![FolderFile { path, stamp, place }];
+        let volume = Some(7);
+        let listing = FolderListing { files, volume, ..FolderListing::default() };
+        let followed = world.service.follow_folder(&collection, &listing).unwrap();
+        world.settle();
+        followed
+    };
+    assert_eq!(follow("16 1700", "The tram climbs.").n_added, 1);
+    assert!(follow("16 1700 1.7 1.7", "The tram climbs.").is_empty());
+    // From now on every part of the stamp counts.
+    assert_eq!(follow("16 1700 1.7 1.8", "The tram stands.").n_replaced, 1);
+    assert_eq!(world.search(&ann, &base, "stands").results.len(), 1);
+    assert_eq!(follow("16 1701 1.8 1.9", "The tram slides.").n_replaced, 1);
+}
+
+#[test]
+fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let files = [("a.txt", "The tram climbs."), ("b.txt", "The ferry crosses.")];
+    world.service.follow_folder(&collection, &listed(&folder, &files, 7)).unwrap();
+    world.settle();
+    let documents = || world.service.list_documents(&ann, &collection, None, 100).unwrap();
+    let id = documents().into_iter().find(|one| one.file_name == "a.txt").unwrap().id;
+    world.service.close_document(&id, "another stamp").unwrap();
+    world.settle();
+    assert!(world.search(&ann, &base, "tram").results.is_empty());
+    let closed = world.service.get_document(&ann, &id).unwrap();
+    assert_eq!((closed.state, closed.n_chunks), (crate::DocumentState::Failed, 0));
+    assert!(closed.error.unwrap().contains("permission denied"));
+    let counted = world.service.get_collection(&ann, &collection).unwrap();
+    assert_eq!((counted.n_documents, counted.n_chunks), (1, 1));
+    // It comes back with its file.
+    let followed = world.service.follow_folder(&collection, &listed(&folder, &files, 7)).unwrap();
+    assert_eq!(followed, Followed { n_replaced: 1, ..Followed::default() });
+    world.settle();
+    assert_eq!(world.search(&ann, &base, "tram").results.len(), 1);
+    assert_eq!(world.service.get_collection(&ann, &collection).unwrap().n_documents, 2);
+}
+
+/// A folder inside that may not be read hides its files without taking their documents away, and
+/// keeps nothing else from following.
+#[test]
+fn files_of_a_folder_that_may_not_be_read_answer_no_more_until_they_are_seen_again() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let follow = |listing: &FolderListing| {
+        let followed = world.service.follow_folder(&collection, listing).unwrap();
+        world.settle();
+        followed
+    };
+    let all =
+        [("a.txt", "The bus waits."), ("sub/b.txt", "The tram climbs."), ("subway.txt", "Go.")];
+    follow(&listed(&folder, &all, 7));
+    let mut dark = listed(&folder, &all[..1], 7);
+    dark.forbidden.insert("sub/".to_owned());
+    let expected = Followed { n_closed: 1, n_removed: 1, ..Followed::default() };
+    assert_eq!(follow(&dark), expected);
+    assert!(world.search(&ann, &base, "tram").results.is_empty());
+    assert_eq!(world.search(&ann, &base, "bus").results.len(), 1);
+    // Nothing happened: nothing is written.
+    assert!(follow(&dark).is_empty());
+    assert_eq!(follow(&listed(&folder, &all[..2], 7)).n_replaced, 1);
+    assert_eq!(world.search(&ann, &base, "tram").results.len(), 1);
 }

@@ -4,6 +4,7 @@
 //! they may see, and compares every answer with a second world that holds only that: if
 //! anything hidden had an influence, an answer would differ.
 
+use ingest::JobService as _;
 use model::{Caller, Clearance};
 use proptest::prelude::*;
 

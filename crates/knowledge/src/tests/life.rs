@@ -1,5 +1,6 @@
 //! The life of objects: made, found, replaced, moved, deleted, counted.
 
+use ingest::{JobService as _, ObjectError};
 use model::{Clearance, Stage};
 
 use super::{Fixture, admin, member, open_collection, request, soon};
@@ -30,7 +31,7 @@ fn text_is_found_with_the_scores_of_its_stages() {
     assert_eq!(first.stage(Stage::Dense), None);
     assert!(first.score.get() > 0.0);
     assert_eq!(first.chunk_index, 0);
-    assert_eq!(first.collection_id, collection);
+    assert_eq!(*first.collection_id, *collection);
     assert_eq!(found.timings[0].stage, "atlas");
     let chunk = world.service.get_chunk(&owner, &first.chunk_id).unwrap();
     assert_eq!(chunk.text, first.content);
@@ -85,7 +86,10 @@ fn counts_follow_every_change() {
     let job = world.service.delete_base(&owner, &base).unwrap();
     world.done(&job);
     assert!(matches!(world.service.get_base(&owner, &base), Err(Error::BaseNotFound { .. })));
-    assert!(matches!(world.service.get_chunk(&owner, "x:0"), Err(Error::NotFound { .. })));
+    assert!(matches!(
+        world.service.get_chunk(&owner, "x:0"),
+        Err(Error::Object(ObjectError::NotFound { .. }))
+    ));
 }
 
 #[test]
@@ -108,7 +112,7 @@ fn rights_give_the_sentences_of_the_contract() {
     assert!(matches!(refused, Error::Denied));
     let secret = NewCollection { clearance: Clearance::Secret, ..open_collection("y") };
     let refused = world.service.create_collection(&ann, &base, &secret).unwrap_err();
-    assert!(matches!(refused, Error::BadRequest { .. }), "{refused}");
+    assert!(matches!(refused, Error::Object(ObjectError::BadRequest { .. })), "{refused}");
     assert!(world.service.create_collection(&boss, &base, &secret).is_ok());
 }
 
@@ -216,4 +220,94 @@ fn no_document_is_lost_among_many_collections() {
     // A word that no summary needs to hold is found all the same.
     let found = world.search(&owner, &base, "zzviolins");
     assert!(found.results[0].content.contains("violins"), "{found:?}");
+}
+
+/// Deletions that wait are one job, which erases all of them in its turn: one job of high priority
+/// for each held up everybody's uploads.
+#[test]
+fn many_deletions_are_erased_by_one_job_in_its_turn() {
+    let mut world = Fixture::idle();
+    let owner = member("acme", "ann");
+    let base = world.base(&owner, "Rules", Visibility::Private);
+    let collection = world.collection(&owner, &base, open_collection("All"));
+    let other = world.collection(&owner, &base, open_collection("Other"));
+    let new = (0..100).map(|number| NewDocument::text("", format!("Rule {number} on pelicans.")));
+    let accepted = world.service.add_documents(&owner, &collection, new.collect()).unwrap();
+    let (first, last) = accepted.documents.split_at(50);
+    let delete =
+        |document: &crate::Document| world.service.delete_document(&owner, &document.id).unwrap();
+    let jobs: Vec<ingest::Job> = first.iter().map(delete).collect();
+    assert!(jobs.iter().all(|job| job.id == jobs[0].id), "{jobs:?}");
+    assert_eq!(jobs[0].priority, ingest::Priority::Normal);
+    // What somebody else deletes has a job that they may see.
+    let elsewhere = world.service.delete_collection(&owner, &other).unwrap();
+    assert_ne!(elsewhere.id, jobs[0].id);
+    world.start_workers();
+    world.done(&jobs[0]);
+    world.done(&elsewhere);
+    world.settle();
+    let n_passages = || -> usize {
+        let store = &world.service.0.store;
+        let namespaces = store.namespaces().unwrap();
+        namespaces.iter().map(|one| store.counts(&one.id).unwrap().n_passages).sum()
+    };
+    let n_rows = || {
+        let rows = store::ObjectPage::of("knowledge_erasure");
+        world.service.0.catalogue.list(&rows).unwrap().len()
+    };
+    assert_eq!((n_passages(), world.uploads().len(), n_rows()), (50, 50, 0));
+    let jobs: Vec<ingest::Job> = last
+        .iter()
+        .map(|document| world.service.delete_document(&owner, &document.id).unwrap())
+        .collect();
+    jobs.iter().for_each(|job| drop(world.done(job)));
+    assert_eq!((n_passages(), world.uploads().len(), n_rows()), (0, 0, 0));
+}
+
+/// A process that dies between a deletion and its job erases at its next start.
+#[test]
+fn a_deletion_whose_job_was_lost_is_erased_at_the_next_start() {
+    let mut world = Fixture::idle();
+    let owner = member("acme", "ann");
+    let base = world.base(&owner, "Rules", Visibility::Private);
+    let collection = world.collection(&owner, &base, open_collection("All"));
+    let new = vec![NewDocument::text("", "A rule on pelicans.")];
+    let accepted = world.service.add_documents(&owner, &collection, new).unwrap();
+    let job = world.service.delete_document(&owner, &accepted.documents[0].id).unwrap();
+    world.queue.cancel(&job.id).unwrap();
+    let rows = store::ObjectPage::of("knowledge_erasure");
+    assert_eq!(world.service.0.catalogue.list(&rows).unwrap().len(), 1);
+    world.sweep();
+    world.start_workers();
+    world.settle();
+    assert!(world.service.0.catalogue.list(&rows).unwrap().is_empty());
+}
+
+#[test]
+fn a_title_that_was_given_stays_with_a_content_that_has_none() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let add = |title: &str| {
+        let new = vec![NewDocument::text(title, "The tram climbs.")];
+        let added = world.service.add_documents(&ann, &collection, new).unwrap();
+        world.settle();
+        added.documents[0].id.clone()
+    };
+    let replace = |id: &str, title: &str, text: &str| {
+        world.service.replace_document(&ann, id, NewDocument::text(title, text)).unwrap();
+        world.settle();
+        world.service.get_document(&ann, id).unwrap().title
+    };
+    let given = add("Trams");
+    assert_eq!(replace(&given, "", "The tram descends."), "Trams");
+    assert_eq!(replace(&given, "Ferries", "The ferry crosses."), "Ferries");
+    // What a content called itself goes with it.
+    let own = add("");
+    assert_eq!(replace(&own, "", "The ferry waits."), "The ferry waits.");
+    let title = Some("Boats".to_owned());
+    let change = crate::DocumentChange { title, ..crate::DocumentChange::default() };
+    world.service.update_document(&ann, &own, &change).unwrap();
+    assert_eq!(replace(&own, "", "The boat leaves."), "Boats");
 }

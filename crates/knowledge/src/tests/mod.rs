@@ -172,6 +172,12 @@ impl Fixture {
         self.down.store(true, Ordering::Relaxed);
     }
 
+    /// Sweeps the uploads as at a start, and gives how many files that removed.
+    fn sweep(&self) -> usize {
+        let resumed = self.service.resume_uploads().unwrap();
+        self.service.sweep(&resumed).unwrap()
+    }
+
     /// Lists the files of uploads and originals on disk.
     pub(crate) fn uploads(&self) -> Vec<String> {
         let mut names = vec![];
@@ -180,6 +186,17 @@ impl Fixture {
         // The file that keeps a backup and an upload apart is no upload.
         names.retain(|name| name != ".hold");
         names
+    }
+
+    /// Gives where the file of a document is.
+    pub(crate) fn upload_path(&self, document: &crate::Document) -> std::path::PathBuf {
+        self.folder.path().join("uploads").join(&document.original.as_ref().unwrap().file)
+    }
+
+    /// Names the documents whose file is damaged.
+    pub(crate) fn damaged_originals(&self) -> Vec<crate::DamagedOriginal> {
+        let (catalogue, uploads) = (&self.service.0.catalogue, &self.service.0.uploads);
+        crate::damaged_originals(&**catalogue, uploads).unwrap()
     }
 
     /// Waits until a job is done.
@@ -201,12 +218,12 @@ impl Fixture {
 
     pub(crate) fn base(&self, caller: &Caller, name: &str, visibility: Visibility) -> String {
         let new = NewBase { name: name.to_owned(), visibility, ..NewBase::default() };
-        self.service.create_base(caller, &new).unwrap().id
+        self.service.create_base(caller, &new).unwrap().id.to_string()
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
     pub(crate) fn collection(&self, caller: &Caller, base: &str, new: NewCollection) -> String {
-        self.service.create_collection(caller, base, &new).unwrap().id
+        self.service.create_collection(caller, base, &new).unwrap().id.to_string()
     }
 
     #[track_caller]

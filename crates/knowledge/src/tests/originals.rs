@@ -5,6 +5,8 @@ use std::io::Read;
 
 use serde_json::json;
 
+use ingest::ObjectError;
+
 use super::{Fixture, admin, member, open_collection};
 use crate::{Content, DocumentChange, DocumentState, Error, NewDocument, Visibility, limits};
 
@@ -33,9 +35,9 @@ fn an_original_is_for_those_with_a_role_and_goes_with_its_document() {
     let denied = world.service.original(&ann, id).unwrap_err();
     assert!(matches!(&denied, Error::OriginalDenied { roles } if roles == &["admin"]));
     let stranger = world.service.original(&admin("other"), id).unwrap_err();
-    assert!(matches!(stranger, Error::NotFound { what: "Document", .. }));
+    assert!(matches!(stranger, Error::Object(ObjectError::NotFound { what: "Document", .. })));
     // A sweep knows whose it is.
-    assert_eq!(world.service.sweep_uploads().unwrap(), 0);
+    assert_eq!(world.sweep(), 0);
     assert_eq!(world.uploads().len(), 1);
     world.done(&world.service.delete_document(&ann, id).unwrap());
     assert_eq!(world.uploads(), [""; 0]);
@@ -81,6 +83,37 @@ fn a_new_content_takes_the_place_of_the_old_file_and_says_what_changed() {
     assert_eq!(world.service.version_keys(id).unwrap(), []);
 }
 
+/// Emptied, changed or deleted files were given away and copied without a word.
+#[test]
+fn a_damaged_file_is_noticed() {
+    let world = Fixture::new();
+    let (boss, ann) = (admin("acme"), member("acme", "ann"));
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let added = world.add(&ann, &collection, &["One rule.", "Another rule."]);
+    let id = added.documents[0].id.as_str();
+    let path = world.upload_path(&world.service.get_document(&ann, id).unwrap());
+    assert!(world.damaged_originals().is_empty());
+    let whole = fs_err::read(&path).unwrap();
+    let check = |expected: &str| {
+        let error = world.service.original(&boss, id).unwrap_err();
+        assert!(matches!(&error, Error::OriginalDamaged { .. }), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+        let damaged = world.damaged_originals();
+        assert_eq!(damaged.len(), 1);
+        assert_eq!(damaged[0].document, id);
+    };
+    fs_err::write(&path, "").unwrap();
+    check("has 0 bytes, and had 9");
+    fs_err::write(&path, "One rulE.").unwrap();
+    check("SHA-256 differs");
+    fs_err::remove_file(&path).unwrap();
+    check("is gone");
+    fs_err::write(&path, whole).unwrap();
+    assert!(world.damaged_originals().is_empty());
+    world.service.original(&boss, id).unwrap();
+}
+
 #[test]
 fn the_same_content_is_noticed_as_far_as_the_caller_sees() {
     let world = Fixture::new();
@@ -124,11 +157,14 @@ fn title_tags_and_metadata_can_be_changed() {
     let tags = Some(vec!["it".to_owned()]);
     let changed = change(DocumentChange { tags, ..DocumentChange::default() });
     assert_eq!(changed.metadata, json!({ "author": "ann", "tags": ["it"] }));
-    // A new content keeps the tags, and has the metadata that it says.
+    // A new content keeps metadata and tags, unless it says its own.
     let new = NewDocument::text("Rules", "Everybody runs in the corridor.");
     world.done(&world.service.replace_document(&ann, &document.id, new).unwrap().job);
     let replaced = world.service.get_document(&ann, &document.id).unwrap();
-    assert_eq!(replaced.metadata, json!({ "tags": ["it"] }));
+    assert_eq!(replaced.metadata, json!({ "author": "ann", "tags": ["it"] }));
+    let metadata = Some(json!({ "author": "eve" }));
+    let changed = change(DocumentChange { metadata, ..DocumentChange::default() });
+    assert_eq!(changed.metadata, json!({ "author": "eve", "tags": ["it"] }));
     let title = Some("House rules".to_owned());
     let metadata = Some(json!({ "author": "bob" }));
     let changed = change(DocumentChange { title, metadata, tags: Some(vec![]) });
@@ -143,4 +179,64 @@ fn title_tags_and_metadata_can_be_changed() {
     assert!(world.service.update_document(&ann, &document.id, &too_many).is_err());
     let stranger = member("acme", "eve");
     assert!(world.service.update_document(&stranger, &document.id, &too_many).is_err());
+}
+
+/// A content without text takes nothing away: the document is what it was, and says what failed.
+#[test]
+fn a_replacement_that_fails_changes_only_the_error() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let new = NewDocument {
+        metadata: json!({ "author": "ann" }),
+        tags: vec!["hr".to_owned()],
+        ..file("rules.txt", "Nobody runs in the corridor.")
+    };
+    let added = world.service.add_documents(&ann, &collection, vec![new]).unwrap();
+    world.done(&added.job);
+    let before = world.service.get_document(&ann, &added.documents[0].id).unwrap();
+    let broken = NewDocument {
+        title: "Broken".to_owned(),
+        metadata: json!({ "author": "eve" }),
+        ..file("x.pdf", "%PDF-1.7 broken")
+    };
+    let replaced = world.service.replace_document(&ann, &before.id, broken).unwrap();
+    assert_eq!(replaced.documents[0].version, 2);
+    world.queue.wait(&replaced.job.id, &super::soon()).unwrap();
+    let after = world.service.get_document(&ann, &before.id).unwrap();
+    assert!(after.error.is_some());
+    assert_eq!(crate::Document { error: None, ..after }, before);
+    let next = world
+        .service
+        .replace_document(&ann, &before.id, file("new.txt", "Everybody walks."))
+        .unwrap();
+    world.done(&next.job);
+    let next = world.service.get_document(&ann, &before.id).unwrap();
+    assert_eq!((next.version, next.file_name.as_str()), (2, "new.txt"));
+    assert_eq!((next.error, next.metadata), (None, before.metadata));
+}
+
+/// Of uploads of one content at the same time, all but the first name another.
+#[test]
+fn the_same_content_at_the_same_time_is_noticed() {
+    let world = Fixture::idle();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let (n_uploads, begin) = (5, std::sync::Barrier::new(5));
+    let n_noticed: usize = std::thread::scope(|scope| {
+        let uploads: Vec<_> = (0..n_uploads)
+            .map(|_| {
+                scope.spawn(|| {
+                    begin.wait();
+                    let new = vec![NewDocument::text("", "The same rule.")];
+                    let added = world.service.add_documents(&ann, &collection, new).unwrap();
+                    added.duplicates.len()
+                })
+            })
+            .collect();
+        uploads.into_iter().map(|upload| upload.join().unwrap()).sum()
+    });
+    assert!(n_noticed >= n_uploads - 1, "{n_noticed}");
 }

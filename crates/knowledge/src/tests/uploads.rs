@@ -1,5 +1,7 @@
 //! No upload stays on disk that no document knows of.
 
+use ingest::{JobService as _, ObjectError};
+
 use super::{Fixture, member, open_collection};
 use crate::{DocumentState, Error, NewDocument, Visibility, limits};
 
@@ -114,7 +116,7 @@ fn a_refused_upload_leaves_nothing_behind() {
         NewDocument::text("", "x".repeat(limits::MAX_TEXT_BYTES + 1)),
     ];
     let refused = world.service.add_documents(&ann, &collection, new).unwrap_err();
-    assert!(matches!(refused, Error::TooLarge { .. }));
+    assert!(matches!(refused, Error::Object(ObjectError::TooLarge { .. })));
     assert_eq!(world.uploads(), [""; 0]);
     assert!(world.service.list_documents(&ann, &collection, None, 10).unwrap().is_empty());
 }
@@ -135,13 +137,13 @@ fn what_a_dead_process_left_is_swept() {
     world.service.0.catalogue.apply(&[store::Change::Delete(key)]).unwrap();
 
     assert_eq!(world.uploads().len(), 2);
-    assert_eq!(world.service.sweep_uploads().unwrap(), 1);
+    assert_eq!(world.sweep(), 1);
     assert_eq!(world.uploads().len(), 1);
     let document = world.service.get_document(&ann, &waits.documents[0].id).unwrap();
     assert_eq!(document.state, DocumentState::Pending);
     let again = world.queue.active(crate::ADD_JOB, &collection).unwrap();
     assert!(again.is_some_and(|job| job.id != waits.job.id), "another job indexes it");
-    assert_eq!(world.service.sweep_uploads().unwrap(), 0);
+    assert_eq!(world.sweep(), 0);
 }
 
 /// Two contents of one document were kept in one file; the one who came second failed, and took
@@ -247,7 +249,10 @@ fn deleting_a_collection_while_documents_arrive_leaves_nothing() {
                             let new = vec![NewDocument::text("", text)];
                             match world.service.add_documents(ann, collection, new) {
                                 Ok(_) => n_accepted += 1,
-                                Err(Error::NotFound { .. } | Error::BaseNotFound { .. }) => {
+                                Err(
+                                    Error::Object(ObjectError::NotFound { .. })
+                                    | Error::BaseNotFound { .. },
+                                ) => {
                                     return n_accepted;
                                 }
                                 Err(other) => panic!("{other:?}"),
@@ -272,7 +277,7 @@ fn deleting_a_collection_while_documents_arrive_leaves_nothing() {
         let catalogue = &*world.service.0.catalogue;
         let rows = catalogue.list(&page(&collection, crate::Document::KIND)).unwrap();
         assert!(rows.is_empty(), "{n_accepted} accepted, {} rows stay", rows.len());
-        let summaries = page(&base, crate::summary::KeptSummary::KIND);
+        let summaries = page(&base, crate::summary::StoredSummary::KIND);
         assert!(catalogue.list(&summaries).unwrap().is_empty(), "a summary stays");
         assert_eq!(world.uploads(), [""; 0]);
         for namespace in world.service.0.store.namespaces().unwrap() {

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use model::Report;
 
-use crate::bench::baseline::PlainTrigrams;
 use crate::bench::data::{cell, rows};
 use crate::bench::junk;
 use crate::{Entry, Index, Name, NameEmbedder, Request, Result};
 
-/// Junk that is asked with meaning: each query costs a vector.
+/// Junk that is asked by vector: each query costs a vector.
 const N_JUNK: usize = 200;
 
 pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
@@ -40,10 +39,10 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Keywords that no name holds a word of, with and without meaning, and junk.
-pub(crate) fn measure_meaning(
+/// Keywords that no name holds a word of, with and without vectors, and junk.
+pub(crate) fn measure_vectors(
     folder: &Path,
-    meaning: &Arc<dyn NameEmbedder>,
+    embedder: &Arc<dyn NameEmbedder>,
     report: &mut Report,
 ) -> Result<()> {
     for classification in ["functional", "economic"] {
@@ -51,9 +50,9 @@ pub(crate) fn measure_meaning(
         let codes = rows(&folder.join(format!("{classification}.tsv")), '\t')?;
         let pairs = rows(&folder.join(format!("{classification}_keyword_to_code.tsv")), '\t')?;
         let letters = Index::build(entries(&codes, &mut BTreeMap::new()));
-        let mut with_meaning = Index::build(entries(&codes, &mut BTreeMap::new()));
-        if let Err(error) = with_meaning.add_meaning(Arc::clone(meaning)) {
-            report.add_noted("meaning", 0.0, "ratio", error.to_string());
+        let mut with_vectors = Index::build(entries(&codes, &mut BTreeMap::new()));
+        if let Err(error) = with_vectors.add_vectors(Arc::clone(embedder)) {
+            report.add_noted("names by vector", 0.0, "ratio", error.to_string());
             return Ok(());
         }
         let n_right = |index: &Index| {
@@ -61,8 +60,8 @@ pub(crate) fn measure_meaning(
         };
         let share = |n: usize, of: usize| n as f64 / of.max(1) as f64;
         report.add_noted(
-            format!("{classification} keywords hit@3, names only, with meaning"),
-            share(n_right(&with_meaning), pairs.len()),
+            format!("{classification} keywords hit@3, names only, by vector too"),
+            share(n_right(&with_vectors), pairs.len()),
             "ratio",
             format!("letters alone {:.3}", share(n_right(&letters), pairs.len())),
         );
@@ -71,11 +70,11 @@ pub(crate) fn measure_meaning(
             .iter()
             .filter(|text| {
                 let request = Request { text, locale: None, hint: None, limit: 1 };
-                with_meaning.lookup(&request).matches.is_empty()
+                with_vectors.lookup(&request).matches.is_empty()
             })
             .count();
         report.add(
-            format!("{classification} junk that finds nothing, with meaning"),
+            format!("{classification} junk that finds nothing, by vector too"),
             share(n_empty, junk.len()),
             "ratio",
         );
@@ -126,17 +125,8 @@ fn measure_run(
         accepted.entry(keyword).or_default().push(code);
     }
     let entries = entries(codes, &mut by_code);
-    let mut plain_names = Vec::new();
-    for (at, entry) in entries.iter().enumerate() {
-        plain_names.push((at, entry.names[0].text.clone()));
-        plain_names.extend(entry.aliases.iter().map(|alias| (at, alias.clone())));
-    }
-    let original = PlainTrigrams::new(entries.iter().map(|entry| entry.names[0].text.as_str()));
-    let plain = PlainTrigrams::new(plain_names.iter().map(|(_, name)| name.as_str()));
-    let values: Vec<String> = entries.iter().map(|entry| entry.value.clone()).collect();
     let index = Index::build(entries);
     let (mut n_strict, mut n_any) = (0, 0);
-    let (mut n_plain, mut n_plain_any, mut n_original) = (0, 0, 0);
     for (keyword, code) in asked.iter().copied() {
         let request = Request { text: keyword, locale: Some("ro"), hint: None, limit: 3 };
         let answer = index.lookup(&request);
@@ -144,35 +134,9 @@ fn measure_run(
             answer.matches.iter().map(|found| index.entry(found.entry).value.as_str()).collect();
         n_strict += usize::from(found.contains(&code.as_str()));
         n_any += usize::from(found.iter().any(|code| accepted[keyword.as_str()].contains(code)));
-        n_original +=
-            usize::from(original.top(keyword, 3).iter().any(|(at, _)| values[*at] == *code));
-        let mut plain_found: Vec<&str> = Vec::new();
-        for (at, _) in plain.top(keyword, 30) {
-            let code = values[plain_names[at].0].as_str();
-            if !plain_found.contains(&code) && plain_found.len() < 3 {
-                plain_found.push(code);
-            }
-        }
-        n_plain += usize::from(plain_found.contains(&code.as_str()));
-        n_plain_any +=
-            usize::from(plain_found.iter().any(|code| accepted[keyword.as_str()].contains(code)));
     }
     let share = |n: usize| n as f64 / asked.len().max(1) as f64;
     let name = format!("{classification} keywords hit@3, {label}");
-    report.add_noted(
-        name.clone(),
-        share(n_strict),
-        "ratio",
-        format!(
-            "plain pg_trgm over the names {:.3}, over names and aliases {:.3}",
-            share(n_original),
-            share(n_plain)
-        ),
-    );
-    report.add_noted(
-        format!("{name}, any code of the keyword"),
-        share(n_any),
-        "ratio",
-        format!("plain pg_trgm over names and aliases {:.3}", share(n_plain_any)),
-    );
+    report.add(name.clone(), share(n_strict), "ratio");
+    report.add(format!("{name}, any code of the keyword"), share(n_any), "ratio");
 }

@@ -32,7 +32,7 @@ const WORDS: [&str; 12] = [
 /// Asks English names of Romanian codes, and the other way round.
 pub(crate) fn measure(
     folder: &Path,
-    meaning: &Arc<dyn NameEmbedder>,
+    embedder: &Arc<dyn NameEmbedder>,
     report: &mut Report,
 ) -> Result<()> {
     for classification in ["functional", "economic"] {
@@ -45,7 +45,7 @@ pub(crate) fn measure(
                 .map(|row| (cell(row, 0), cell(row, asked), cell(row, held)))
                 .filter(|(_, asked, held)| !asked.is_empty() && !held.is_empty() && asked != held)
                 .collect();
-            measure_pairs(&format!("{classification}, {label}"), &pairs, meaning, report);
+            measure_pairs(&format!("{classification}, {label}"), &pairs, embedder, report);
         }
     }
     Ok(())
@@ -55,14 +55,14 @@ pub(crate) fn measure(
 /// some of them to anything.
 pub(crate) fn measure_register(
     folder: &Path,
-    meaning: &Arc<dyn NameEmbedder>,
+    embedder: &Arc<dyn NameEmbedder>,
     report: &mut Report,
 ) -> Result<()> {
     let entries: Vec<Entry> = entities(folder)?.into_iter().step_by(EVERY).collect();
     let n_names = entries.len();
     let letters = Index::build(entries.clone());
     let mut index = Index::build(entries);
-    if let Err(error) = index.add_meaning(Arc::clone(meaning)) {
+    if let Err(error) = index.add_vectors(Arc::clone(embedder)) {
         report.add_noted("institutions", 0.0, "ratio", error.to_string());
         return Ok(());
     }
@@ -86,7 +86,7 @@ pub(crate) fn measure_register(
 fn measure_pairs(
     label: &str,
     pairs: &[(&str, &str, &str)],
-    meaning: &Arc<dyn NameEmbedder>,
+    embedder: &Arc<dyn NameEmbedder>,
     report: &mut Report,
 ) {
     let entries = pairs.iter().map(|(code, _, held)| Entry {
@@ -96,7 +96,7 @@ fn measure_pairs(
         ..Entry::default()
     });
     let mut index = Index::build(entries.collect());
-    if let Err(error) = index.add_meaning(Arc::clone(meaning)) {
+    if let Err(error) = index.add_vectors(Arc::clone(embedder)) {
         report.add_noted("names of another language", 0.0, "ratio", error.to_string());
         return;
     }

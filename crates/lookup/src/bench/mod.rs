@@ -1,9 +1,9 @@
-//! Measurements of the lookup engine on real registers, beside the formula it replaces.
+//! Measurements of the lookup engine on real registers: `dowse bench lookup`. Beside pg_trgm it is
+//! measured by `crates/measure`.
 //!
 //! The folder is laid out as `entities/`, `uat/` and `classifications/` of Romanian public
 //! data; nothing of it is part of this project.
 
-mod baseline;
 mod classifications;
 mod data;
 mod forms;
@@ -37,13 +37,13 @@ pub fn run(folder: &Path) -> crate::Result<Report> {
     Ok(report)
 }
 
-/// Measures what meaning adds to keywords that no name holds, and what junk it lets in.
+/// Measures what vectors add to keywords that no name holds, and what junk they let in.
 ///
 /// Fails when a file of the folder is missing.
-pub fn run_with_meaning(folder: &Path, meaning: &Arc<dyn NameEmbedder>) -> crate::Result<Report> {
-    let mut report = Report::new("lookup with meaning");
-    classifications::measure_meaning(folder, meaning, &mut report)?;
-    languages::measure(folder, meaning, &mut report)?;
-    languages::measure_register(folder, meaning, &mut report)?;
+pub fn run_with_vectors(folder: &Path, embedder: &Arc<dyn NameEmbedder>) -> crate::Result<Report> {
+    let mut report = Report::new("lookup by vector");
+    classifications::measure_vectors(folder, embedder, &mut report)?;
+    languages::measure(folder, embedder, &mut report)?;
+    languages::measure_register(folder, embedder, &mut report)?;
     Ok(report)
 }

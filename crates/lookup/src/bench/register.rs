@@ -5,7 +5,6 @@ use std::path::Path;
 
 use model::Report;
 
-use crate::bench::baseline::PlainTrigrams;
 use crate::bench::data::{cell, entities, rows};
 use crate::bench::variants::Variant;
 use crate::token::{folded_name, tokens};
@@ -18,23 +17,6 @@ pub(crate) const MARGIN: f64 = 0.05;
 pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
     let entries = entities(folder)?;
     let judged = Judged::read(folder)?;
-    let names: Vec<String> = entries.iter().map(|entry| entry.names[0].text.clone()).collect();
-    let values: Vec<String> = entries.iter().map(|entry| entry.value.clone()).collect();
-    let plain = PlainTrigrams::new(names.iter().map(String::as_str));
-    let n_right = judged
-        .queries
-        .iter()
-        .filter(|query| {
-            let top = plain.top(&query.text, 1);
-            top.first().is_some_and(|(at, _)| query.accepted.contains(&values[*at]))
-        })
-        .count();
-    report.add_noted(
-        "register hit@1, plain pg_trgm",
-        n_right as f64 / judged.queries.len() as f64,
-        "ratio",
-        "the original's formula, ties by row",
-    );
     let index = Index::build(entries);
     for variant in Variant::ALL {
         measure_variant(&index, &judged, variant, report);

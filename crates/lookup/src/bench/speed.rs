@@ -1,11 +1,10 @@
-//! How long a lookup takes among 50,000 and 1,000,000 names, beside plain trigram counting.
+//! How long a lookup takes among 50,000 and 1,000,000 names.
 
 use std::path::Path;
 use std::time::Instant;
 
 use model::Report;
 
-use crate::bench::baseline::PlainTrigrams;
 use crate::bench::data::{cell, entities, entry, rows};
 use crate::bench::register::Judged;
 use crate::bench::variants::{Random, Variant};
@@ -18,7 +17,6 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
     let queries = queries(folder)?;
     for (label, n_names) in [("50k", 50_000), ("1M", 1_000_000)] {
         let entries = names(folder, n_names)?;
-        let plain_p50 = plain_p50(&entries, &queries);
         let started = Instant::now();
         let index = Index::build(entries);
         report.add(format!("build, {label} names"), started.elapsed().as_secs_f64(), "s");
@@ -34,31 +32,11 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
             .collect();
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-        report.add_noted(
-            format!("lookup, {label} names"),
-            at(0.5),
-            "ms p50",
-            format!("plain trigram counting {:.1} times that", plain_p50 / at(0.5)),
-        );
+        report.add(format!("lookup, {label} names"), at(0.5), "ms p50");
         report.add(format!("lookup, {label} names"), at(0.99), "ms p99");
         report.add(format!("lookup, {label} names"), at(1.0), "ms max");
     }
     Ok(())
-}
-
-fn plain_p50(entries: &[Entry], queries: &[String]) -> f64 {
-    let plain = PlainTrigrams::new(entries.iter().map(|entry| entry.names[0].text.as_str()));
-    let mut times: Vec<f64> = queries
-        .iter()
-        .take(100)
-        .map(|text| {
-            let started = Instant::now();
-            std::hint::black_box(plain.top(text, 10));
-            started.elapsed().as_secs_f64() * 1000.0
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }
 
 /// Gives queries of all kinds: units as given and with a typo, and names of institutions.

@@ -38,8 +38,8 @@ pub enum PostgresError {
     NoRoots(#[source] rustls::Error),
 }
 
-/// Drives a connection until it ends; whoever connects runs it beside the client.
-pub type Driver = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
+/// Drives a connection until it ends.
+type Driver = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
 
 impl PostgresAddress {
     /// Reads an address; connecting may take as long as `connect_limit`.
@@ -59,8 +59,20 @@ impl PostgresAddress {
         Ok(PostgresAddress { config, tls })
     }
 
+    /// Begins a session, which lasts until its client is dropped. It is to be waited for with
+    /// [`crate::wait_for`], on whose threads it is driven.
+    pub async fn begin(&self) -> Result<Client, tokio_postgres::Error> {
+        let (client, driver) = self.connect().await?;
+        tokio::spawn(async move {
+            if let Err(error) = driver.await {
+                tracing::debug!(%error, "a connection to PostgreSQL ended");
+            }
+        });
+        Ok(client)
+    }
+
     /// Connects, and gives the client with what drives it.
-    pub async fn connect(&self) -> Result<(Client, Driver), tokio_postgres::Error> {
+    async fn connect(&self) -> Result<(Client, Driver), tokio_postgres::Error> {
         match &self.tls {
             Some(tls) => {
                 let (client, connection) = self.config.connect(tls.clone()).await?;
@@ -71,6 +83,11 @@ impl PostgresAddress {
                 Ok((client, Box::pin(connection)))
             }
         }
+    }
+
+    /// Gives the longest that connecting may take.
+    pub(super) fn connect_limit(&self) -> Duration {
+        self.config.get_connect_timeout().copied().unwrap_or(Duration::MAX)
     }
 
     /// Tells whether connections are encrypted.

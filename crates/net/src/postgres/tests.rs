@@ -95,16 +95,12 @@ fn welcome(stream: &mut (impl Read + Write), begun: &[u8]) -> Option<Vec<u8>> {
 fn connect(url: &str) -> Result<(), String> {
     let address =
         PostgresAddress::parse(url, Duration::from_secs(20)).map_err(|error| error.to_string())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        match address.connect().await {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                Err(std::error::Error::source(&error)
-                    .map_or(error.to_string(), ToString::to_string))
-            }
+    match super::wait_for(address.begin()).unwrap() {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string))
         }
-    })
+    }
 }
 
 fn roots() -> (tempfile::TempDir, String) {

@@ -16,7 +16,7 @@ use store::{Config, Document, Filter, Manifest, Store, VectorSpace};
 
 use super::report::{CUT, ThresholdReport};
 use super::textbook::Textbook;
-use super::vectors::KeptVectors;
+use super::vectors::StoredVectors;
 use super::{Dataset, DatasetReport, Metrics, Result, StageReport, mean_metrics};
 use crate::pipeline::Trace;
 use crate::{Evidence, Grouping, Pipeline, Request, Retriever, Scope};
@@ -109,7 +109,7 @@ pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
     if let Some(embedder) = config.embedder.as_deref() {
         let texts: Vec<String> = dataset.documents.iter().map(embedded_text).collect();
         let name = &dataset.corpus_name;
-        let mut kept = KeptVectors::open(&config.cache_folder, embedder, name)?;
+        let mut kept = StoredVectors::open(&config.cache_folder, embedder, name)?;
         let tell = |n_done: usize, n_all: usize| (config.tell)(name, n_done, n_all);
         kept.embed_missing(embedder, &texts, &tell)?;
         let (mut vectors, mut blobs) = (Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use store::{Config, Filter, Manifest, Store, VectorSpace};
 
 use super::run::{RunFolder, document_of, embedded_text, millis};
-use super::vectors::KeptVectors;
+use super::vectors::StoredVectors;
 use super::{Dataset, EvalConfig, Result, SourceDocument};
 use crate::{Grouping, Request, Retriever, Scope};
 
@@ -109,7 +109,7 @@ fn fill(
             Some(embedder) => {
                 let texts: Vec<String> = dataset.documents.iter().map(embedded_text).collect();
                 let name = &dataset.corpus_name;
-                let mut kept = KeptVectors::open(&config.cache_folder, embedder, name)?;
+                let mut kept = StoredVectors::open(&config.cache_folder, embedder, name)?;
                 let tell = |n_done: usize, n_all: usize| (config.tell)(name, n_done, n_all);
                 kept.embed_missing(embedder, &texts, &tell)?;
                 Some(kept)
@@ -132,7 +132,7 @@ fn write(
     corpus: &str,
     originals: &[SourceDocument],
     copy: usize,
-    kept: Option<&KeptVectors>,
+    kept: Option<&StoredVectors>,
 ) -> Result<()> {
     let (mut documents, mut vectors, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
     for original in originals {

@@ -32,12 +32,12 @@ pub struct CachedVectors {
 }
 
 /// The vectors of one corpus under one embedder.
-pub struct KeptVectors {
+pub struct StoredVectors {
     file: PathBuf,
     kept: HashMap<Key, CachedVectors>,
 }
 
-impl KeptVectors {
+impl StoredVectors {
     /// Opens what is kept in a folder; nothing is there at first.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl KeptVectors {
         let name = format!("{}.{}.vectors", safe(corpus), safe(&embedder.id().to_string()));
         let file = folder.join(name);
         let kept = if file.exists() { read(&file)? } else { HashMap::new() };
-        Ok(KeptVectors { file, kept })
+        Ok(StoredVectors { file, kept })
     }
 
     /// Gives what is kept of a text.

@@ -8,7 +8,7 @@ mod late;
 mod vectors;
 mod words;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use model::{Explanation, Hit, Score, Stage, StageScore, Warning};
 use store::StoredPassage;
@@ -54,24 +54,70 @@ pub(crate) struct Gathered<'a> {
     pub(crate) semantic: &'a Semantic,
 }
 
+/// Candidates that are judged at a time.
+pub(crate) struct Depth {
+    /// How many are judged at first, and how many more each time.
+    pub(crate) block: usize,
+    /// How many a page needs, where it is beyond the others.
+    pub(crate) n_asked: usize,
+}
+
+/// More blocks than these are not judged because of what the ones before are like.
+const MAX_BLOCKS: usize = 3;
+
+/// The part of a block that has to be relevant for the next one to be judged too. Most questions
+/// have a few answers, and stop at the first block.
+const RICH_PART: f64 = 0.1;
+
+/// What counts as relevant there: somewhat below what callers ask for.
+const RICH_SCORE: f64 = 0.5;
+
+/// What was judged, best first.
+pub(crate) struct Verdict {
+    pub(crate) judged: Vec<Judged>,
+    /// Candidates, by rank of the fusion, that are judged whatever page is asked for.
+    pub(crate) depth: usize,
+}
+
 /// Judges the fused candidates and sorts them by score.
+///
+/// How many depends on the query and on what is stored, and on a page only where that is beyond
+/// them: a block in which many are relevant is followed by the next, so that a threshold does not
+/// cut off what it would keep.
 pub(crate) fn judge(
     retriever: &Retriever,
     request: &Request<'_>,
     gathered: &Gathered<'_>,
-    fused: Vec<Fused>,
+    mut fused: Vec<Fused>,
+    depth: &Depth,
     timings: &mut Vec<StageTiming>,
     warnings: &mut Vec<Warning>,
-) -> Result<Vec<Judged>> {
-    let begun = Instant::now();
-    let mut judged = words::judge(retriever, request, gathered, fused)?;
-    timings.push(StageTiming { stage: "bm25", took: begun.elapsed(), skipped: None });
-
-    let begun = Instant::now();
-    vectors::judge(retriever, request, gathered, &mut judged, warnings);
-    let skipped = late::judge(retriever, request, gathered.semantic, &mut judged, warnings);
-    let was_skipped = skipped.is_some();
-    timings.push(StageTiming { stage: "late_interaction", took: begun.elapsed(), skipped });
+) -> Result<Verdict> {
+    let mut gathering = Gathering::default();
+    let mut rest = fused.split_off(fused.len().min(depth.block));
+    let mut n_relevant = gathering.add(retriever, request, gathered, fused, warnings)?;
+    let mut n_judged = depth.block;
+    for _ in 1..MAX_BLOCKS {
+        let is_rich = n_relevant as f64 >= RICH_PART * depth.block as f64;
+        if !is_rich || rest.is_empty() || request.deadline.is_over() {
+            break;
+        }
+        let next = rest.split_off(rest.len().min(depth.block));
+        let block = std::mem::replace(&mut rest, next);
+        n_relevant = gathering.add(retriever, request, gathered, block, warnings)?;
+        n_judged += depth.block;
+    }
+    let n_more = depth.n_asked.saturating_sub(n_judged);
+    if n_more > 0 && !rest.is_empty() {
+        rest.truncate(n_more);
+        gathering.add(retriever, request, gathered, rest, warnings)?;
+    }
+    let Gathering { mut judged, words_took, late_took, late_skipped } = gathering;
+    let was_skipped = late_skipped.is_some();
+    timings.push(StageTiming { stage: "bm25", took: words_took, skipped: None });
+    let late = StageTiming { stage: "late_interaction", took: late_took, skipped: late_skipped };
+    timings.push(late);
+    explain(&mut judged, Stage::Bm25, |judged| Some(judged.evidence.words.bm25_share));
     sort(&mut judged);
     if !was_skipped {
         explain(&mut judged, Stage::LateInteraction, |judged| {
@@ -84,7 +130,47 @@ pub(crate) fn judge(
     let skipped = cross_encoder::judge(retriever, request, question, &mut judged, warnings).err();
     timings.push(StageTiming { stage: "cross_encoder", took: begun.elapsed(), skipped });
     sort(&mut judged);
-    Ok(judged)
+    Ok(Verdict { judged, depth: n_judged })
+}
+
+/// The blocks that were judged so far.
+#[derive(Default)]
+struct Gathering {
+    judged: Vec<Judged>,
+    words_took: Duration,
+    late_took: Duration,
+    late_skipped: Option<String>,
+}
+
+impl Gathering {
+    /// Judges the next block, and tells how many of it are relevant.
+    fn add(
+        &mut self,
+        retriever: &Retriever,
+        request: &Request<'_>,
+        gathered: &Gathered<'_>,
+        block: Vec<Fused>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<usize> {
+        let begun = Instant::now();
+        let n_before = self.judged.len();
+        let mut judged = words::judge(retriever, request, gathered, block, n_before)?;
+        self.words_took += begun.elapsed();
+        let begun = Instant::now();
+        vectors::judge(retriever, request, gathered, &mut judged, warnings);
+        if self.late_skipped.is_none() {
+            let semantic = gathered.semantic;
+            self.late_skipped = late::judge(retriever, request, semantic, &mut judged, warnings);
+        }
+        self.judged.append(&mut judged);
+        if self.late_skipped.is_some() {
+            // All are compared or none is, so that no block is judged by less than another.
+            self.judged.iter_mut().for_each(|judged| judged.evidence.late = None);
+        }
+        self.late_took += begun.elapsed();
+        let is_relevant = |judged: &&Judged| relevance(&judged.evidence).get() >= RICH_SCORE;
+        Ok(self.judged[n_before..].iter().filter(is_relevant).count())
+    }
 }
 
 /// Scores the evidence and brings the best first; equals are in the order of scope and passage id.

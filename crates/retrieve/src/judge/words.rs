@@ -6,27 +6,29 @@ use model::{Explanation, PassageId, Score, Stage, StageScore};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use store::StoredPassage;
 
-use super::{CANDIDATES_AT_ONCE, Gathered, Judged, explain};
+use super::{CANDIDATES_AT_ONCE, Gathered, Judged};
 use crate::features::Evidence;
 use crate::fuse::Fused;
 use crate::words::{WeighedWords, WordEvidence};
 use crate::{Request, Result, Retriever};
 
-/// Reads the candidates and looks for the words of the query in them.
+/// Reads the candidates and looks for the words of the query in them; `n_before` have a better rank.
 pub(super) fn judge(
     retriever: &Retriever,
     request: &Request<'_>,
     gathered: &Gathered<'_>,
     fused: Vec<Fused>,
+    n_before: usize,
 ) -> Result<Vec<Judged>> {
     let question = gathered.question;
     let weighed = request
         .scopes
         .iter()
-        .map(|scope| WeighedWords::new(&retriever.store, scope, &question.plain, &question.words))
+        .map(|scope| WeighedWords::new(&retriever.store, scope, question))
         .collect::<Result<Vec<_>>>()?;
     let mut passages = fetch(retriever, request, &fused)?;
-    let candidates: Vec<(u32, Fused, StoredPassage)> = (1..)
+    let first_rank = u32::try_from(n_before).unwrap_or(u32::MAX).saturating_add(1);
+    let candidates: Vec<(u32, Fused, StoredPassage)> = (first_rank..)
         .zip(fused)
         .filter_map(|(rank, fused)| {
             let passage = passages.remove(&(fused.scope_idx, fused.passage.clone()))?;
@@ -65,7 +67,6 @@ pub(super) fn judge(
             score: Score::default(),
         });
     }
-    explain(&mut judged, Stage::Bm25, |judged| Some(judged.evidence.words.bm25_share));
     Ok(judged)
 }
 

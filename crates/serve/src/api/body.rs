@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use tools::{Code, ToolError};
 
 use crate::http::body::{self, BodyError};
+use crate::http::form::FormError;
 
 /// Reads a body of at most `limit` bytes.
 pub(crate) async fn read(request: Request, limit: usize) -> Result<Bytes, ToolError> {
@@ -49,7 +50,13 @@ pub(crate) fn refused(error: &BodyError) -> ToolError {
             .with_hint("send less at once, or a document as a file"),
         BodyError::NoSpace => ToolError::new(Code::Unavailable, error.to_string())
             .with_hint("send large requests one after another"),
-        BodyError::TooSlow(_) | BodyError::BrokeOff => ToolError::bad_request(error.to_string()),
+        BodyError::Form(FormError::Around | FormError::Parts) => {
+            ToolError::new(Code::TooLarge, error.to_string())
+                .with_hint("send what belongs to a document as the content of parts")
+        }
+        BodyError::Form(FormError::Boundary) | BodyError::TooSlow(_) | BodyError::BrokeOff => {
+            ToolError::bad_request(error.to_string())
+        }
     }
 }
 

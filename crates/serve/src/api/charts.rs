@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::response::Response;
 use filters::charts::{ChartSummary, Charts};
-use model::iso;
+use model::{Timestamp, iso};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::erasure::{Deleted, What};
 use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf, newest_first};
 use super::rest::{Reply, Rest};
 use super::views::{ChartSummaryView, ChartView, GoneView};
 use super::wire::PointParameters;
 use crate::App;
+use crate::http::QueryParameters;
 
 pub(super) fn routes() -> Api {
     const TAG: &str = "charts";
@@ -36,7 +37,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
     rest.answer("GET /v1/charts", move |caller, _| {
         let page = Page::read(page, app.caps())?;
         let base = app.server.link_base();
-        let charts = charts_of(&app)?.list(caller);
+        let charts = charts_of(&app)?.list(caller).map_err(|error| failed(&error, ""))?;
         let charts = charts
             .iter()
             .map(|chart| (newest_first(chart.made_at, &chart.id), summary(&base, chart)));
@@ -48,16 +49,16 @@ async fn list(rest: Rest, page: PageOf) -> Response {
 async fn one(
     rest: Rest,
     Path(id): Path<String>,
-    points: Result<Query<PointParameters>, QueryRejection>,
+    QueryParameters(points): QueryParameters<PointParameters>,
 ) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("GET /v1/charts/{id}", move |caller, _| {
-        let Query(points) = points.map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
+        let points = points?;
         let begin = match points.after.as_deref().filter(|after| !after.is_empty()) {
             None => 0,
             Some(after) => begin_of(&id, after)?,
         };
-        let chart = charts_of(&app)?.get(caller, &id).map_err(|_| missing(&id))?;
+        let chart = charts_of(&app)?.get(caller, &id).map_err(|error| failed(&error, &id))?;
         let warnings = chart.warnings.iter().map(|warning| warning.message.clone());
         let value = json!(ChartView {
             url: format!("{}/charts/{}", app.server.link_base(), chart.id),
@@ -89,8 +90,9 @@ fn begin_of(id: &str, after: &str) -> Result<usize, ToolError> {
 async fn delete(rest: Rest, Path(id): Path<String>) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("DELETE /v1/charts/{id}", move |caller, _| {
-        charts_of(&app)?.delete(caller, &id).map_err(|_| missing(&id))?;
-        Ok(Reply::ok(json!(GoneView { id, deleted: Some(true) })))
+        charts_of(&app)?.delete(caller, &id).map_err(|error| failed(&error, &id))?;
+        let deleted = Deleted { since: Timestamp(0), what: What::Chart { id: id.clone() } };
+        Ok(Reply::ok(json!(GoneView { id, deleted: Some(true) })).with_deleted(Some(deleted)))
     })
     .await
 }
@@ -114,6 +116,14 @@ fn charts_of(app: &App) -> Result<&Charts, ToolError> {
         )
         .with_hint("add `[[tables]]` or a `[charts]` section to the configuration")
     })
+}
+
+/// Says that charts cannot be had now, or that this one is not there.
+fn failed(error: &filters::Error, id: &str) -> ToolError {
+    if matches!(error, filters::Error::Store(_)) {
+        return tools::filters::chart_error(error);
+    }
+    missing(id)
 }
 
 /// Says that a chart is not there, or not for this caller.

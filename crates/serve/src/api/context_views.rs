@@ -1,13 +1,14 @@
 //! What REST answers with about projects, their documents, tools and endpoints.
 
-use contexts::{Endpoint, KeptKey, Project, Table, Tool};
+use contexts::{Endpoint, Project, StoredKey, Table, Tool};
 use ingest::Job;
-use model::iso;
+use model::{Timestamp, iso};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::views::JobView;
+use crate::key_uses::KeyUses;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Project")]
@@ -25,7 +26,7 @@ pub(super) struct ProjectView {
 impl ProjectView {
     pub(super) fn of(project: &Project) -> Value {
         json!(ProjectView {
-            id: project.id.clone(),
+            id: project.id.to_string(),
             name: project.name.clone(),
             owner: project.owner.clone(),
             members: json!(project.members),
@@ -57,8 +58,8 @@ pub(super) struct TableView {
 impl TableView {
     pub(super) fn of(table: &Table, job: Option<&Job>) -> Value {
         json!(TableView {
-            id: table.id.clone(),
-            project_id: table.project_id.clone(),
+            id: table.id.to_string(),
+            project_id: table.project_id.to_string(),
             name: table.name.clone(),
             version: table.version,
             bytes: table.n_bytes,
@@ -129,9 +130,9 @@ impl ToolView {
             last_error: index.last_error.clone(),
         });
         json!(ToolView {
-            id: tool.id.clone(),
-            project_id: tool.project_id.clone(),
-            table_id: tool.table_id.clone(),
+            id: tool.id.to_string(),
+            project_id: tool.project_id.to_string(),
+            table_id: tool.table_id.to_string(),
             r#type: json!(tool.kind),
             name: tool.name.clone(),
             description: tool.description.clone(),
@@ -163,14 +164,21 @@ pub(super) struct EndpointView {
 }
 
 impl EndpointView {
-    pub(super) fn of(endpoint: &Endpoint, links: &str, api_key: Option<String>) -> Value {
+    pub(super) fn of(
+        endpoint: &Endpoint,
+        links: &str,
+        uses: &KeyUses,
+        api_key: Option<String>,
+    ) -> Value {
+        let uses = uses.of(&endpoint.id);
+        let last_use = |key: &StoredKey| uses.get(&key.begins).copied();
         json!(EndpointView {
-            id: endpoint.id.clone(),
-            project_id: endpoint.project_id.clone(),
+            id: endpoint.id.to_string(),
+            project_id: endpoint.project_id.to_string(),
             name: endpoint.name.clone(),
             url: format!("{links}/mcp/{}", endpoint.id),
-            tool_ids: endpoint.tool_ids.clone(),
-            keys: endpoint.keys.iter().map(|key| KeyView::of(key, None)).collect(),
+            tool_ids: endpoint.tool_ids.iter().map(String::from).collect(),
+            keys: endpoint.keys.iter().map(|key| KeyView::of(key, last_use(key), None)).collect(),
             created_at: iso(endpoint.created_at),
             updated_at: iso(endpoint.updated_at),
             api_key,
@@ -184,17 +192,25 @@ pub(super) struct KeyView {
     id: String,
     begins: String,
     created_at: String,
+    /// To the minute; absent when it was never used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_used_at: Option<String>,
     /// Shown once, when it is made.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_key: Option<String>,
 }
 
 impl KeyView {
-    pub(super) fn of(key: &KeptKey, api_key: Option<String>) -> Self {
+    pub(super) fn of(
+        key: &StoredKey,
+        last_use: Option<Timestamp>,
+        api_key: Option<String>,
+    ) -> Self {
         KeyView {
             id: key.id.clone(),
             begins: key.begins.clone(),
             created_at: iso(key.created_at),
+            last_used_at: last_use.map(iso),
             api_key,
         }
     }

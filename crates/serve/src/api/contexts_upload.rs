@@ -7,8 +7,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, Request};
+use axum::extract::{Path, Request};
 use axum::response::Response;
 use contexts::{Service, Staged, Upload};
 use http::header::CONTENT_TYPE;
@@ -21,24 +20,27 @@ use super::contexts::{not_served, with};
 use super::rest::{REST_RATE, Reply, Rest};
 use super::staging::{self, SizeLimit};
 use crate::guarded;
-use crate::http::coded;
+use crate::http::{Parameters, QueryParameters, Takes, coded};
 
 /// What is in the address of an upload.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Named {
     name: Option<String>,
+}
+
+impl Parameters for Named {
+    const TAKEN: &'static [(&'static str, Takes)] = &[("name", Takes::Text)];
 }
 
 pub(super) async fn create_table(
     rest: Rest,
     Path(id): Path<String>,
-    named: Result<Query<Named>, QueryRejection>,
+    QueryParameters(named): QueryParameters<Named>,
     request: Request,
 ) -> Response {
-    let Query(named) = match named {
+    let named = match named {
         Ok(named) => named,
-        Err(wrong) => return coded(&ToolError::bad_request(wrong.body_text())),
+        Err(refused) => return coded(&refused),
     };
     let is_form = is_form(&request);
     let (staged, in_form) = match stage(&rest, Target::Project(id.clone()), request).await {
@@ -51,7 +53,7 @@ pub(super) async fn create_table(
             Some(name) => service.create_table(caller, &id, &name, staged.path(), deadline)?,
             None if is_form => {
                 let problem = "the form holds no `name`".to_owned();
-                return Err(contexts::Error::BadRequest { problem });
+                return Err(ingest::ObjectError::BadRequest { problem }.into());
             }
             None => {
                 let named = service.open_envelope(&staged)?;
@@ -66,12 +68,12 @@ pub(super) async fn create_table(
 pub(super) async fn replace_table(
     rest: Rest,
     Path(id): Path<String>,
-    named: Result<Query<Named>, QueryRejection>,
+    QueryParameters(named): QueryParameters<Named>,
     request: Request,
 ) -> Response {
-    let Query(named) = match named {
+    let named = match named {
         Ok(named) => named,
-        Err(wrong) => return coded(&ToolError::bad_request(wrong.body_text())),
+        Err(refused) => return coded(&refused),
     };
     let is_form = is_form(&request);
     let (staged, in_form) = match stage(&rest, Target::Table(id.clone()), request).await {
@@ -107,13 +109,15 @@ async fn stage(
     let service: Service = rest.app.contexts.clone().ok_or_else(not_served)?;
     let limit = size_limit(service.settings().max_document_bytes, rest.app.limits.upload_bytes);
     let (call_context, _gone) = rest.call_context(REST_RATE);
-    let caller = Arc::clone(&rest.caller);
+    let (caller, app) = (Arc::clone(&rest.caller), Arc::clone(&rest.app));
     let staged = guarded::run(&rest.app, &call_context, move |_| {
         let upload = match &target {
             Target::Project(id) => Upload::NewTable(id),
             Target::Table(id) => Upload::Replacement(id),
         };
-        service.stage(&caller, upload).map_err(error)
+        let staged = service.stage(&caller, upload).map_err(error)?;
+        staging::refuse_without_writes(&app)?;
+        Ok(staged)
     })
     .await?;
     let arrived = staging::receive(request, staged.path(), limit).await?;

@@ -39,9 +39,16 @@ pub(super) fn routes() -> Api {
 async fn download(State(http_state): State<HttpState>, Path(token): Path<String>) -> Response {
     let app = http_state.shared.load();
     let service = app.tables.clone();
-    let Some((service, link)) =
-        service.and_then(|service| service.export_link(&token).map(|link| (service, link)))
-    else {
+    let (sought, looked_in) = (token.clone(), service.clone());
+    let looked_up = tokio::task::spawn_blocking(move || {
+        looked_in.map_or(Ok(None), |service| service.export_link(&sought))
+    });
+    let link = match looked_up.await {
+        Ok(Ok(link)) => link,
+        Ok(Err(error)) => return coded(&table_error(&error)),
+        Err(_) => None,
+    };
+    let Some((service, link)) = service.zip(link) else {
         // The whole token would open the export: its beginning is enough to tell it by.
         let shown: String = token.chars().take(8).collect();
         let message = format!("the export `{shown}…` does not exist, or its time is over");

@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use ingest::{Job, JobId};
+use ingest::{Job, JobId, JobService as _};
 use model::{Caller, TenantId};
 use serde_json::json;
 use tools::ToolError;

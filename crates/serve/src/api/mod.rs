@@ -16,6 +16,7 @@ mod chat;
 mod context_views;
 mod contexts;
 mod contexts_upload;
+mod erasure;
 mod exports;
 mod jobs;
 mod knowledge;

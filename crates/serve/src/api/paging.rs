@@ -4,8 +4,6 @@
 //! the last element that was given. So elements may come and go during a walk, and what exists
 //! all the time is given exactly once.
 
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
@@ -14,6 +12,7 @@ use text::Budget;
 use tools::ToolError;
 
 use super::rest::Reply;
+use crate::http::{Parameters, QueryParameters, Takes};
 
 /// Elements of a page when the caller does not say.
 const DEFAULT_LIMIT: usize = 100;
@@ -26,14 +25,20 @@ const BESIDE_CHARS: usize = 600;
 
 /// Which page of a list is asked for.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct PageQuery {
     after: Option<String>,
     limit: Option<usize>,
 }
 
-/// A page as axum reads it from the address.
-pub(crate) type PageOf = Result<Query<PageQuery>, QueryRejection>;
+impl Parameters for PageQuery {
+    const TAKEN: &'static [(&'static str, Takes)] = &[
+        ("after", Takes::Text),
+        ("limit", Takes::Number { from: 1, most: Some(MAX_LIMIT as u64) }),
+    ];
+}
+
+/// A page as the address asks for it.
+pub(crate) type PageOf = QueryParameters<PageQuery>;
 
 /// A page that was asked for, checked.
 #[derive(Debug, Clone)]
@@ -48,13 +53,7 @@ impl Page {
     ///
     /// Fails when an argument is unknown, the limit is out of range, or `after` is no cursor.
     pub(crate) fn read(asked: PageOf, budget: Budget) -> Result<Page, ToolError> {
-        let Query(asked) = asked.map_err(|wrong| {
-            ToolError::bad_request(wrong.body_text()).with_hint("a list takes `after` and `limit`")
-        })?;
-        if asked.limit == Some(0) {
-            let message = format!("`limit` must be from 1 to {MAX_LIMIT}, received `0`");
-            return Err(ToolError::bad_request(message).with_detail("argument", "limit"));
-        }
+        let asked = asked.0?;
         // More than a page holds is given in several: `next` leads to the rest.
         let limit = asked.limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT);
         // An empty `after` begins at the start, as a missing one does.

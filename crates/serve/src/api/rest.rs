@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tools::ToolError;
 
+use super::erasure::{self, Deleted};
 use crate::App;
 use crate::call::over_budget;
 use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
@@ -29,9 +30,10 @@ pub(crate) struct Rest {
     pub(crate) via: Via,
 }
 
-/// The caller of a request that the console makes for a person whom it has identified.
+/// The caller of a request that the console makes for a person whom it has identified, and what the
+/// request came in on.
 #[derive(Clone)]
-pub(crate) struct FromConsole(pub(crate) Arc<Caller>);
+pub(crate) struct FromConsole(pub(crate) Arc<Caller>, pub(crate) Via);
 
 /// What a REST call gives.
 pub(crate) struct Reply {
@@ -40,13 +42,14 @@ pub(crate) struct Reply {
     n_results: u64,
     source_text: &'static [&'static str],
     around: Vec<Around>,
+    deleted: Option<Deleted>,
 }
 
 impl Reply {
     /// Gives a value.
     pub(crate) fn ok(value: Value) -> Self {
         let (status, n_results) = (StatusCode::OK, 1);
-        Reply { status, value, n_results, source_text: &[], around: Vec::new() }
+        Reply { status, value, n_results, source_text: &[], around: Vec::new(), deleted: None }
     }
 
     /// Something was made.
@@ -83,6 +86,13 @@ impl Reply {
         self
     }
 
+    /// Says what was deleted, so that kept answers that hold nothing of it stay; where that is not
+    /// known, all of the tenant go.
+    pub(crate) fn with_deleted(mut self, deleted: Option<Deleted>) -> Self {
+        self.deleted = deleted;
+        self
+    }
+
     /// Names the places that hold text from sources.
     pub(crate) fn with_source_text(mut self, paths: &'static [&'static str]) -> Self {
         self.source_text = paths;
@@ -99,7 +109,7 @@ impl FromRequestParts<HttpState> for Rest {
     ) -> Result<Self, Response> {
         let app = http_state.shared.load();
         let (caller, via) = match parts.extensions.get::<FromConsole>() {
-            Some(FromConsole(caller)) => (Arc::clone(caller), Via::Console),
+            Some(FromConsole(caller, via)) => (Arc::clone(caller), via.clone()),
             None => (identify(&app, &parts.headers).await?, Via::Api),
         };
         let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
@@ -124,8 +134,10 @@ impl Rest {
                     .await
             }
         };
-        if result.is_ok() && deletes_text(name) {
-            erase_answers(&self.app, &self.caller).await;
+        if let Ok(reply) = &result
+            && deletes_text(name)
+        {
+            erasure::erase(&self.app, &self.caller, reply.deleted.clone()).await;
         }
         name.clone_into(&mut call_context.name);
         let (response, ended) = match result {
@@ -167,7 +179,7 @@ impl Rest {
             name: name.to_owned(),
             id: self.id.clone(),
             cancelled: cancelled.clone(),
-            via: self.via,
+            via: self.via.clone(),
         };
         (call_context, cancelled.drop_guard())
     }
@@ -178,17 +190,4 @@ fn deletes_text(name: &str) -> bool {
     let holds_text =
         ["/knowledge-bases", "/collections", "/documents", "/projects", "/tables", "/charts"];
     name.starts_with("DELETE ") && holds_text.iter().any(|part| name.contains(part))
-}
-
-/// An answer that was kept may hold text of what was just deleted. Which ones do cannot be told
-/// from ids that reveal nothing, so all answers of the tenant that hold results go.
-async fn erase_answers(app: &Arc<App>, caller: &Caller) {
-    let (answers, tenant) = (Arc::clone(&app.answers), caller.tenant.to_string());
-    let erased = tokio::task::spawn_blocking(move || answers.erase(Some(&tenant)));
-    match erased.await {
-        Ok(Ok(0)) => {}
-        Ok(Ok(n_erased)) => tracing::info!(n_erased, "kept answers were erased with a source"),
-        Ok(Err(error)) => tracing::error!(%error, "kept answers could not be erased"),
-        Err(error) => tracing::error!(%error, "kept answers could not be erased"),
-    }
 }

@@ -1,6 +1,6 @@
 //! `/v1/roots`: the folders that can be searched, with what became of their files.
 
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::response::Response;
 use model::ReadOutcome;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use super::operation::{Api, Doc};
 use super::paging::{Page, PageOf};
 use super::rest::{Reply, Rest};
 use super::views::{FileOutcomeView, RootView};
-use crate::http::coded;
+use crate::http::{Parameters, QueryParameters, Takes, coded};
 
 pub(super) fn routes() -> Api {
     const TAG: &str = "files";
@@ -34,6 +34,10 @@ pub(super) fn routes() -> Api {
 struct RetryParameters {
     /// One file; all that came to the outcome when absent
     path: Option<String>,
+}
+
+impl Parameters for RetryParameters {
+    const TAKEN: &'static [(&'static str, Takes)] = &[("path", Takes::Text)];
 }
 
 /// What is read again.
@@ -102,8 +106,12 @@ async fn files_with(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Re
 async fn retry(
     rest: Rest,
     Path(outcome): Path<String>,
-    Query(RetryParameters { path }): Query<RetryParameters>,
+    QueryParameters(asked): QueryParameters<RetryParameters>,
 ) -> Response {
+    let path = match asked {
+        Ok(asked) => asked.path,
+        Err(refused) => return coded(&refused),
+    };
     let outcome = match read_outcome(&outcome) {
         Ok(outcome) => outcome,
         Err(refused) => return coded(&refused),

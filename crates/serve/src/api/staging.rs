@@ -9,10 +9,12 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tools::ToolError;
+use tools::{Code, ToolError};
 
 use super::body::{refused, too_large};
+use crate::App;
 use crate::http::body::BodyError;
+use crate::http::form;
 
 /// Pieces of a body that wait to be written.
 const MAX_WAITING_PIECES: usize = 16;
@@ -38,6 +40,18 @@ impl SizeLimit {
     }
 }
 
+/// Refuses an upload while `/readyz` says that nothing is taken that would have to be written.
+pub(super) fn refuse_without_writes(app: &App) -> Result<(), ToolError> {
+    let health = (app.readiness)();
+    if health.writes || !health.reads {
+        return Ok(());
+    }
+    let message = "nothing can be stored now: the disk is full, or the catalogue cannot be written";
+    let hint =
+        "try again when `/readyz` says `writes: true`; an administrator sees the reason there";
+    Err(ToolError::new(Code::Unavailable, message).with_hint(hint))
+}
+
 /// What arrived beside the document.
 #[derive(Debug, Default)]
 pub(super) struct Arrived {
@@ -54,7 +68,7 @@ pub(super) async fn receive(
     refuse_announced(&request, limit)?;
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if kind.is_some_and(|kind| kind.starts_with("multipart/form-data")) {
-        return form(request, file, limit).await;
+        return receive_form(request, file, limit).await;
     }
     write_body(request.into_body(), file, limit).await?;
     Ok(Arrived::default())
@@ -106,10 +120,12 @@ pub(super) async fn write_body(
     writing.end().await
 }
 
-async fn form(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived, ToolError> {
-    let mut parts = Multipart::from_request(request, &())
-        .await
-        .map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
+async fn receive_form(
+    request: Request,
+    file: &Path,
+    limit: SizeLimit,
+) -> Result<Arrived, ToolError> {
+    let mut parts = open_form(request).await?;
     let mut arrived = Arrived::default();
     let mut has_file = false;
     while let Some(mut part) = parts.next_field().await.map_err(broken)? {
@@ -146,11 +162,19 @@ async fn form(request: Request, file: &Path, limit: SizeLimit) -> Result<Arrived
     Ok(arrived)
 }
 
+/// Begins to read a form, with bounds on what is around its parts.
+pub(super) async fn open_form(request: Request) -> Result<Multipart, ToolError> {
+    let request = form::watched(request).map_err(|error| refused(&BodyError::Form(error)))?;
+    Multipart::from_request(request, &())
+        .await
+        .map_err(|wrong| ToolError::bad_request(wrong.body_text()))
+}
+
 /// Says why a form cannot be read on.
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(super) fn broken(wrong: axum::extract::multipart::MultipartError) -> ToolError {
     match BodyError::of(&wrong) {
-        slow @ BodyError::TooSlow(_) => refused(&slow),
+        known @ (BodyError::TooSlow(_) | BodyError::Form(_)) => refused(&known),
         BodyError::BrokeOff
         | BodyError::TooLarge { .. }
         | BodyError::TooManyValues

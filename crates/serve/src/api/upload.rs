@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, Multipart, Request};
+use axum::extract::Request;
 use http::header::CONTENT_TYPE;
 use knowledge::{Content, Intake, NewDocument, OcrRepair, ReceivedFile, UploadTarget, limits};
 use serde_json::Value;
@@ -39,13 +39,15 @@ pub(super) async fn read(
             ToolError::new(Code::Unavailable, "knowledge bases are not served here")
         })?;
     let (call_context, _gone) = rest.call_context(REST_RATE);
-    let caller = Arc::clone(&rest.caller);
+    let (caller, app) = (Arc::clone(&rest.caller), Arc::clone(&rest.app));
     let intake = guarded::run(&rest.app, &call_context, move |_| {
         let target = match &target {
             Target::Collection(id) => UploadTarget::Collection(id),
             Target::Document(id) => UploadTarget::Document(id),
         };
-        service.begin_upload(&caller, target).map_err(tools::knowledge::error)
+        let intake = service.begin_upload(&caller, target).map_err(tools::knowledge::error)?;
+        staging::refuse_without_writes(&app)?;
+        Ok(intake)
     })
     .await?;
     let limit = SizeLimit {
@@ -76,9 +78,7 @@ async fn form(
     limit: SizeLimit,
 ) -> Result<Vec<NewDocument>, ToolError> {
     staging::refuse_announced(&request, limit)?;
-    let mut parts = Multipart::from_request(request, &())
-        .await
-        .map_err(|wrong| ToolError::bad_request(wrong.body_text()))?;
+    let mut parts = staging::open_form(request).await?;
     let (mut contents, mut title, mut metadata, mut repair) =
         (vec![], String::new(), Value::Null, OcrRepair::Off);
     let mut tags: Vec<String> = vec![];
@@ -104,8 +104,7 @@ async fn form(
             match name.as_str() {
                 "title" => title = text,
                 "metadata" => metadata = body::parse(text.as_bytes())?,
-                // Once with commas, or once for each.
-                "tags" => tags.extend(text.split(',').map(|tag| tag.trim().to_owned())),
+                "tags" => tags.extend(tags_in(&text)?),
                 "normalize_ocr" => repair = ocr(matches!(text.trim(), "true" | "1" | "on" | "yes")),
                 other => {
                     let message = format!("unknown part `{other}`");
@@ -136,6 +135,17 @@ async fn form(
             source: None,
         })
         .collect())
+}
+
+/// Reads tags: a JSON list, or words with commas between them; a part may come once for each.
+fn tags_in(text: &str) -> Result<Vec<String>, ToolError> {
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(text).map_err(|_| {
+            ToolError::bad_request("`tags` begins like a JSON list and is no list of words")
+                .with_hint("send `[\"hr\", \"pay\"]`, or `hr, pay`")
+        });
+    }
+    Ok(text.split(',').map(|tag| tag.trim().to_owned()).collect())
 }
 
 /// Writes a part of a form to a file.

@@ -306,12 +306,17 @@ impl<'de> Visitor<'de> for Small<'_> {
     }
 }
 
-/// A reader that fails when a string of the JSON it gives is longer than any text may be: the
-/// parser holds a string whole before anybody sees it.
+/// The longest number, in characters; that of the largest `f64` with all its digits has 309.
+const MAX_NUMBER_CHARS: usize = 1_000;
+
+/// A reader that fails when a string of the JSON it gives is longer than any text may be, or a
+/// number longer than any that means something: the parser holds both whole before anybody sees
+/// them.
 struct Bounded<R> {
     inner: R,
     is_in_string: bool,
     is_escaped: bool,
+    /// Bytes of the string, or of the number, that is being read.
     n_bytes: usize,
 }
 
@@ -327,7 +332,12 @@ impl<R: Read> Read for Bounded<R> {
         for byte in into.iter().take(n_read) {
             if !self.is_in_string {
                 self.is_in_string = *byte == b'"';
-                self.n_bytes = 0;
+                let is_in_number = matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+                self.n_bytes = if is_in_number { self.n_bytes + 1 } else { 0 };
+                if self.n_bytes > MAX_NUMBER_CHARS {
+                    let problem = format!("a number has more than {MAX_NUMBER_CHARS} characters");
+                    return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, problem));
+                }
             } else if self.is_escaped {
                 self.is_escaped = false;
                 // `\u` and four digits give at most three bytes: three of the six do not count.

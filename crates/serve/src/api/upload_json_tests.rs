@@ -76,6 +76,14 @@ fn a_text_longer_than_any_may_be_is_refused_before_it_is_held() {
     refused(&format!(r#"{{"text": "x", "metadata": {{"{long}"#), "larger than 33554432 bytes");
 }
 
+#[test]
+fn a_number_longer_than_any_means_something_is_refused_before_it_is_held() {
+    let long = "1".repeat(1 << 20);
+    for body in ["{\"title\": ", "{\"metadata\": ", "{\"metadata\": 0.", "{\"metadata\": 1e-"] {
+        refused(&format!("{body}{long}"), "a number has more than 1000 characters");
+    }
+}
+
 proptest! {
     #[test]
     fn texts_come_out_as_they_went_in(

@@ -140,7 +140,7 @@ pub(super) struct BaseView {
 impl BaseView {
     pub(super) fn of(base: &KnowledgeBase) -> Value {
         json!(BaseView {
-            id: base.id.clone(),
+            id: base.id.to_string(),
             name: base.name.clone(),
             description: base.description.clone(),
             visibility: json!(base.visibility),
@@ -177,8 +177,8 @@ pub(super) struct CollectionView {
 impl CollectionView {
     pub(super) fn of(collection: &Collection, job: Option<&Job>) -> Value {
         json!(CollectionView {
-            id: collection.id.clone(),
-            knowledge_base_id: collection.knowledge_base_id.clone(),
+            id: collection.id.to_string(),
+            knowledge_base_id: collection.knowledge_base_id.to_string(),
             name: collection.name.clone(),
             description: collection.description.clone(),
             department: collection.department.clone(),
@@ -220,8 +220,8 @@ impl DocumentView {
     pub(super) fn of(document: &Document) -> Value {
         json!(DocumentView {
             id: document.id.clone(),
-            collection_id: document.collection_id.clone(),
-            knowledge_base_id: document.knowledge_base_id.clone(),
+            collection_id: document.collection_id.to_string(),
+            knowledge_base_id: document.knowledge_base_id.to_string(),
             title: document.title.clone(),
             file_name: document.file_name.clone(),
             metadata: document.metadata.clone(),
@@ -325,8 +325,8 @@ impl ChunkView {
             id: chunk.id.to_string(),
             content: chunk.text.clone(),
             document_id: chunk.document.id.clone(),
-            collection_id: chunk.document.collection_id.clone(),
-            knowledge_base_id: chunk.document.knowledge_base_id.clone(),
+            collection_id: chunk.document.collection_id.to_string(),
+            knowledge_base_id: chunk.document.knowledge_base_id.to_string(),
             title: chunk.document.title.clone(),
             chunk_index: chunk.index,
             pointer: chunk.pointer.to_string(),

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::http::{Parameters, Takes};
+
 /// Declares a body as the type of a family, with the schema of its fields.
 macro_rules! bodies {
     ($($(#[$doc:meta])* $name:ident as $schema:literal = $inner:ty { $($(#[$field_doc:meta])* $field:ident: $kind:ty,)* })*) => {
@@ -317,6 +319,14 @@ pub(super) struct NodeParameters {
     pub(super) max_chars: Option<usize>,
 }
 
+impl Parameters for NodeParameters {
+    const TAKEN: &'static [(&'static str, Takes)] = &[
+        ("pointer", Takes::Text),
+        ("offset", Takes::Number { from: 0, most: None }),
+        ("max_chars", Takes::Number { from: 0, most: None }),
+    ];
+}
+
 /// The name of a table whose document is the body itself.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "read by the upload")]
@@ -331,6 +341,10 @@ pub(super) struct NameParameter {
 pub(super) struct PointParameters {
     /// `next` of the answer before
     pub(super) after: Option<String>,
+}
+
+impl Parameters for PointParameters {
+    const TAKEN: &'static [(&'static str, Takes)] = &[("after", Takes::Text)];
 }
 
 /// A question to a chat.

@@ -15,8 +15,16 @@ use super::viewer::{FORM_TOKEN_HEADER, Posted, Viewer, check_token};
 struct Action {
     method: Method,
     path: String,
-    body: Option<Value>,
+    body: Option<Body>,
     next: String,
+}
+
+/// What is sent to REST, always as JSON.
+#[derive(Clone)]
+enum Body {
+    Value(Value),
+    /// JSON as a person wrote it.
+    Text(String),
 }
 
 /// Does what a form asks for.
@@ -24,13 +32,19 @@ pub(super) async fn act(Path(name): Path<String>, posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
     let action = viewer.may_change().and_then(|()| action(&name, &params));
     let done = match &action {
-        Ok(action) => viewer.rest(action.method.clone(), &action.path, action.body.clone()).await,
+        Ok(action) => {
+            let body = action.body.clone().map(|body| match body {
+                Body::Value(value) => value.to_string(),
+                Body::Text(text) => text,
+            });
+            viewer.send(action.method.clone(), &action.path, body).await
+        }
         Err(error) => Err(error.clone()),
     };
     match (action, done) {
         (Ok(action), Ok(answer)) => match answer.get("api_key").and_then(Value::as_str) {
             // A key is shown once, on the page that answers the form, and never in an address.
-            Some(key) => super::contexts::key_page(&viewer, &answer, key),
+            Some(key) => super::contexts::key_page(&viewer, &answer, key, params.text("id")).await,
             None => {
                 let made = answer["id"].as_str().unwrap_or_default();
                 go_to(&viewer, &action.next.replace("{id}", &encoded(made)))
@@ -85,7 +99,10 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
         "add-text" => (
             Method::POST,
             format!("/v1/collections/{parent}/documents"),
-            Some(json!({ "title": text("title"), "text": params.text("text") })),
+            // Browsers end the lines of a form as Windows does.
+            Some(
+                json!({ "title": text("title"), "text": params.text("text").replace("\r\n", "\n") }),
+            ),
             next,
         ),
         "delete-document" => delete(format!("/v1/documents/{id}"), &next),
@@ -96,12 +113,12 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
             "/contexts/{id}".to_owned(),
         ),
         "delete-project" => delete(format!("/v1/projects/{id}"), "/contexts"),
-        "create-table" => (
-            Method::POST,
-            format!("/v1/projects/{parent}/tables"),
-            Some(json!({ "name": text("name"), "data": json_of(params)? })),
-            next,
-        ),
+        // As it was written: reading it here would lose digits and keys that occur twice.
+        "create-table" => {
+            let path = format!("/v1/projects/{parent}/tables?name={}", encoded(&text("name")));
+            let body = Some(Body::Text(params.text("data").to_owned()));
+            return Ok(Action { method: Method::POST, path, body, next });
+        }
         "delete-table" => delete(format!("/v1/tables/{id}"), &next),
         "create-tool" => (
             Method::POST,
@@ -131,19 +148,11 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
         "delete-chart" => delete(format!("/v1/charts/{id}"), "/charts"),
         other => return Err(ToolError::bad_request(format!("there is no action `{other}`"))),
     };
-    Ok(Action { method, path, body, next })
+    Ok(Action { method, path, body: body.map(Body::Value), next })
 }
 
 fn visibility(params: &Params) -> &str {
     params.get("visibility").unwrap_or("private")
-}
-
-fn json_of(params: &Params) -> Result<Value, ToolError> {
-    serde_json::from_str(params.text("data")).map_err(|error| {
-        ToolError::bad_request(format!("the document is not JSON: {error}")).with_hint(
-            "large documents go by `dowse context table add` or `POST /v1/projects/{id}/tables`",
-        )
-    })
 }
 
 /// Passes files on to a collection.

@@ -60,7 +60,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
             Ok(entries) => @match view {
                 "weak" => (activity_weak::groups(&viewer, &params, entries)),
                 "cost" => (activity_cost::figures(&viewer, &params, entries)),
-                "judged" => (activity_judged::cases(&viewer)),
+                "judged" => (activity_judged::cases(&viewer, &params).await),
                 _ => (rows(&viewer, &params, entries)),
             },
         }
@@ -98,7 +98,7 @@ pub(super) async fn entries(
                 && (with_console || entry.via.is_none())
                 && since.is_none_or(|since| entry.at.0 >= since)
                 && has(&entry.tool, &tool)
-                && has(&format!("{}/{}", entry.tenant, entry.caller), &who)
+                && has(&who_of(entry), &who)
                 && has(entry.query.as_deref().unwrap_or_default(), &query)
                 && outcome.as_ref().is_none_or(|wanted| outcome_name(entry.outcome) == wanted)
         })
@@ -133,6 +133,12 @@ pub(super) async fn find(viewer: &Viewer, request: &str, at: i64) -> Result<Entr
         ToolError::new(Code::NotFound, message)
             .with_hint("the page Activity lists the calls that are kept")
     })
+}
+
+/// Who called, and as whom they looked.
+fn who_of(entry: &Entry) -> String {
+    let seen = entry.viewing_as.as_ref().map(|seen| format!(" viewing as {seen}"));
+    format!("{}/{}{}", entry.tenant, entry.caller, seen.unwrap_or_default())
 }
 
 pub(super) fn outcome_name(outcome: Outcome) -> &'static str {
@@ -184,7 +190,8 @@ fn rows(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Markup {
             tbody { @for entry in shown { tr {
                 td .nowrap { a href=(address(viewer, entry)) { (ago(entry.at, now)) } }
                 td .nowrap { code { (entry.tool) } @if let Some(via) = &entry.via { " " span .badge { (via) } } }
-                td .nowrap { (entry.tenant) "/" (entry.caller) }
+                td .nowrap { (entry.tenant) "/" (entry.caller)
+                    @if let Some(seen) = &entry.viewing_as { br; span .note { "viewing as " (seen) } } }
                 td .cell { (entry.query.as_deref().unwrap_or("—")) }
                 td { span class=(format!("badge {}", outcome_name(entry.outcome))) { (entry.code.as_deref().unwrap_or(outcome_name(entry.outcome))) } }
                 td .num { (entry.results) }

@@ -111,6 +111,7 @@ mod tests {
             best_score,
             query: Some(query.to_owned()),
             via: None,
+            viewing_as: None,
         }
     }
 

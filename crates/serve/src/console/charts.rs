@@ -13,13 +13,14 @@ use tools::ToolError;
 use super::jobs::short_time;
 use super::knowledge::{array, hidden, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem};
-use super::params::encoded;
+use super::lists;
+use super::params::{Params, encoded};
 use super::viewer::Viewer;
 use crate::pages::{html as chart_page, render_page, render_svg};
 
 /// Lists the charts of the caller's tenant, newest first.
-pub(super) async fn list(viewer: Viewer) -> Response {
-    let charts = viewer.get("/v1/charts").await;
+pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
+    let charts = viewer.get(&lists::path_of("/v1/charts", &params)).await;
     let body = html! {
         h1 { "Charts" }
         @match &charts {
@@ -48,6 +49,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                         } }
                     } }
                 }
+                (lists::pager(&viewer, "/charts", &params, answer))
                 @for warning in array(&answer["warnings"]) { p .note { (super::layout::shown(warning)) } }
             },
         }
@@ -66,8 +68,9 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
     if let Err(error) = viewer.get(&format!("/v1/charts/{}", encoded(&id))).await {
         return error_page(&viewer, &error);
     }
-    let chart = viewer.app.charts.as_ref().and_then(|charts| charts.get(&viewer.caller, &id).ok());
-    let Some(chart) = chart else {
+    let (charts, caller, sought) = (viewer.app.charts.clone(), viewer.caller.clone(), id.clone());
+    let chart = tokio::task::spawn_blocking(move || charts?.get(&caller, &sought).ok());
+    let Ok(Some(chart)) = chart.await else {
         return error_page(&viewer, &crate::api::missing_chart(&id));
     };
     if extension.is_empty() {

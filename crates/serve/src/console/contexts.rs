@@ -10,20 +10,15 @@ use super::jobs::short_time;
 use super::json_view::text_box;
 use super::knowledge::{Place, array, hidden, input, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem, shown};
+use super::lists;
 use super::params::{Params, encoded};
 use super::start::clients;
 use super::time::{bytes, thousands};
 use super::viewer::Viewer;
 
-/// Members of a node that its tree shows.
-const SHOWN_MEMBERS: usize = 200;
-
-/// Characters of a node that are asked for.
-const NODE_CHARS: usize = 20_000;
-
 /// Lists the projects.
-pub(super) async fn list(viewer: Viewer) -> Response {
-    let projects = viewer.get("/v1/projects").await;
+pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
+    let projects = viewer.get(&lists::path_of("/v1/projects", &params)).await;
     let body = html! {
         h1 { "Contexts" }
         p { "Search tools over large JSON, at MCP endpoints with keys of their own." }
@@ -33,11 +28,12 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                 @if array(&answer["projects"]).is_empty() { (empty("There is no project that you may see.", &html! { p { "Make one, put a JSON document into it, and a search tool over that." } })) }
                 ul .cards { @for project in array(&answer["projects"]) { li { a href=(viewer.href(&format!("/contexts/{}", text(project, "id")))) {
                     strong { (text(project, "name")) } span { "of " (text(project, "owner")) ", " (short_time(text(project, "updated_at"))) } } } } }
+                (lists::pager(&viewer, "/contexts", &params, answer))
             },
         }
         @if projects.is_ok() && viewer.may_change().is_ok() {
             h2 { "New project" }
-            form .fields method="post" action=(viewer.href("/do/create-project")) { (form_token(&viewer)) (input("name", "Name", "", true)) button .primary type="submit" { "Create" } }
+            form .fields method="post" action=(viewer.href("/do/create-project")) { (form_token(&viewer)) (input("new-project", "name", "Name", "", true)) button .primary type="submit" { "Create" } }
         }
     };
     page(&viewer, Section::Contexts, "Contexts", &body)
@@ -51,8 +47,15 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         Err(error) => return error_page(&viewer, &error),
     };
     let paths = ["tables", "tools", "endpoints"].map(|part| format!("{path}/{part}"));
-    let (tables, tools, endpoints) =
-        tokio::join!(viewer.get(&paths[0]), viewer.get(&paths[1]), viewer.get(&paths[2]));
+    let (tables, tools, endpoints) = tokio::join!(
+        lists::whole(&viewer, &paths[0], "tables"),
+        lists::whole(&viewer, &paths[1], "tools"),
+        lists::whole(&viewer, &paths[2], "endpoints")
+    );
+    let cut = |answer: &Result<Value, tools::ToolError>, name: &str, path: &str| match answer {
+        Ok(answer) => lists::cut(answer, name, path),
+        Err(_) => html! {},
+    };
     let list = |answer: &Result<Value, tools::ToolError>, name: &str| -> Vec<Value> {
         answer.as_ref().map(|answer| array(&answer[name]).to_vec()).unwrap_or_default()
     };
@@ -67,6 +70,7 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         h2 { "Documents" }
         @if let Err(error) = &tables { (problem(error)) }
         div data-refresh { (table_rows(&viewer, &table_list, &place)) }
+        (cut(&tables, "tables", &paths[0]))
         @if may_change {
             (drop_zone(&viewer, &id))
             details { summary { "Paste a JSON document" } (new_table(&viewer, &id, &here)) }
@@ -74,9 +78,11 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         h2 { "Tools" }
         @if let Err(error) = &tools { (problem(error)) }
         (tool_rows(&viewer, &tool_list, &table_list, &place))
+        (cut(&tools, "tools", &paths[1]))
         @if may_change && !table_list.is_empty() { details { summary { "New tool" } (new_tool(&viewer, &table_list, &here)) } }
         h2 { "Endpoints" }
         @match &endpoints { Err(error) => (problem(error)), Ok(answer) => (endpoint_cards(&viewer, array(&answer["endpoints"]), &tool_list, &place)) }
+        (cut(&endpoints, "endpoints", &paths[2]))
         @if may_change && !tool_list.is_empty() { details { summary { "New endpoint" } (new_endpoint(&viewer, &id, &tool_list, &here)) } }
         @if may_delete {
             hr;
@@ -130,7 +136,7 @@ fn drop_zone(viewer: &Viewer, project: &str) -> Markup {
 fn new_table(viewer: &Viewer, project: &str, here: &str) -> Markup {
     html! {
         form .fields method="post" action=(viewer.href("/do/create-table")) {
-            (form_token(viewer)) (hidden("parent", project)) (hidden("next", here)) (input("name", "Name", "", true))
+            (form_token(viewer)) (hidden("parent", project)) (hidden("next", here)) (input("new-document", "name", "Name", "", true))
             div .field { label for="data" { "JSON" } textarea #data name="data" rows="8" required spellcheck="false" {} }
             button .primary type="submit" { "Add" }
             p .note { "Up to about 2 MB here. Larger documents: " code { "dowse context" } " or " code { "POST /v1/projects/" (project) "/tables" } "." }
@@ -169,8 +175,8 @@ fn new_tool(viewer: &Viewer, tables: &[Value], here: &str) -> Markup {
             (form_token(viewer)) (hidden("next", here))
             div .field { label for="table_id" { "Document" } select #table_id name="table_id" { @for table in tables { option value=(text(table, "id")) { (text(table, "name")) } } } }
             div .field { label for="type" { "What it does" } select #type name="type" { option value="search" { "search" } option value="get" { "read by pointer" } } }
-            (input("name", "Name for agents", "", true)) (input("description", "What an agent is told", "", false))
-            (input("json_path", "Pointer of the part (all when empty), as /chapters", "", false))
+            (input("new-tool", "name", "Name for agents", "", true)) (input("new-tool", "description", "What an agent is told", "", false))
+            (input("new-tool", "json_path", "Pointer of the part (all when empty), as /chapters", "", false))
             button .primary type="submit" { "Create" }
         }
     }
@@ -198,11 +204,11 @@ fn endpoint_cards(
                 h3 { "Keys" }
                 ul { @for key in array(&endpoint["keys"]) { li .actions {
                     code { (text(key, "begins")) "…" } span .note { "made " (short_time(text(key, "created_at")))
-                        @if let Some(used) = key["last_used_at"].as_str() { ", last used " (short_time(used)) } }
+                        @match key["last_used_at"].as_str() { Some(used) => { ", last used " (short_time(used)) }, None => ", not used yet" } }
                     @if place.may_change { form .bare method="post" action=(viewer.href("/do/revoke-key")) data-confirm="Revoke this key? Agents that use it are shut out at once." { (form_token(viewer)) (hidden("parent", id)) (hidden("id", text(key, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Revoke" } } }
                 } } }
                 @if place.may_change { form method="post" action=(viewer.href("/do/add-key")) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small type="submit" { "New key" } } }
-                details { summary { "Lines for clients" } (clients(viewer, text(endpoint, "url"), &plain(text(endpoint, "name")), Some("YOUR_KEY"))) }
+                details { summary { "Lines for clients" } (clients(viewer, text(endpoint, "url"), &plain(text(endpoint, "name")), id, Some("YOUR_KEY"))) }
             }
         }
     }
@@ -221,107 +227,39 @@ fn plain(name: &str) -> String {
 fn new_endpoint(viewer: &Viewer, project: &str, tools: &[Value], here: &str) -> Markup {
     html! {
         form .fields method="post" action=(viewer.href("/do/create-endpoint")) {
-            (form_token(viewer)) (hidden("parent", project)) (hidden("next", here)) (input("name", "Name", "", true))
+            (form_token(viewer)) (hidden("parent", project)) (hidden("next", here)) (input("new-endpoint", "name", "Name", "", true))
             fieldset { legend { "Tools" } @for tool in tools { div { label { input type="checkbox" name="tool_ids" value=(text(tool, "id")) checked; " " code { (text(tool, "name")) } } } } }
             button .primary type="submit" { "Create with a key" }
         }
     }
 }
 
-/// Shows a new key, once.
-pub(super) fn key_page(viewer: &Viewer, answer: &Value, key: &str) -> Response {
-    let url = match text(answer, "url") {
-        "" => format!("{}/mcp/{}", viewer.app.server.link_base(), text(answer, "id")),
+/// Shows a new key, once: of an endpoint that was just made, or one more of the endpoint with
+/// this id, of which the answer says nothing.
+pub(super) async fn key_page(
+    viewer: &Viewer,
+    answer: &Value,
+    key: &str,
+    endpoint_id: &str,
+) -> Response {
+    let endpoint = match text(answer, "url") {
+        "" => viewer.get(&format!("/v1/endpoints/{}", encoded(endpoint_id))).await,
+        _ => Ok(answer.clone()),
+    };
+    // The key exists and is shown in any case.
+    let endpoint = endpoint.unwrap_or_default();
+    let url = match text(&endpoint, "url") {
+        "" => format!("{}/mcp/{}", viewer.app.server.link_base(), encoded(endpoint_id)),
         url => url.to_owned(),
     };
-    let project = text(answer, "project_id");
+    let project = text(&endpoint, "project_id");
     let body = html! {
         h1 { "New key" }
         div .good { p { strong { "Copy it now. " } "It is shown this once, and kept only as a hash." } }
         (text_box("new-key", key))
         h2 { "Connect an agent" }
-        (clients(viewer, &url, &plain(text(answer, "name")), Some(key)))
+        (clients(viewer, &url, &plain(text(&endpoint, "name")), &plain(text(&endpoint, "name")), Some(key)))
         p { a href=(viewer.href(&if project.is_empty() { "/contexts".to_owned() } else { format!("/contexts/{project}") })) { "Back to the project" } }
     };
     page(viewer, Section::Contexts, "New key", &body)
-}
-
-/// A document's nodes as a tree, one level at a time.
-pub(super) async fn document(viewer: Viewer, Path(id): Path<String>, params: Params) -> Response {
-    let pointer = params.text("pointer").to_owned();
-    let table_path = format!("/v1/tables/{}", encoded(&id));
-    let node_path =
-        format!("{table_path}/node?pointer={}&max_chars={NODE_CHARS}", encoded(&pointer));
-    let (table, node) = tokio::join!(viewer.get(&table_path), viewer.get(&node_path));
-    let table = match table {
-        Ok(table) => table,
-        Err(error) => return error_page(&viewer, &error),
-    };
-    let name = text(&table, "name").to_owned();
-    let at = |pointer: &str| {
-        viewer
-            .link(&format!("/contexts/documents/{id}"), &Params::default().with("pointer", pointer))
-    };
-    let mut above: Vec<(String, String)> = Vec::new();
-    let mut so_far = String::new();
-    for token in pointer.split('/').skip(1) {
-        so_far.push('/');
-        so_far.push_str(token);
-        above.push((token.replace("~1", "/").replace("~0", "~"), so_far.clone()));
-    }
-    let body = html! {
-        p .crumbs { a href=(viewer.href(&format!("/contexts/{}", text(&table, "project_id")))) { "Project" } " / "
-            a href=(at("")) { (name) } @for (token, pointer) in &above { " / " a href=(at(pointer)) { (token) } } }
-        h1 { (name) }
-        p .note { "Pointer " code { (if pointer.is_empty() { "(the whole document)" } else { &pointer }) } }
-        @match &node {
-            Err(error) => (problem(error)),
-            Ok(node) => (node_view(&viewer, &id, &pointer, node)),
-        }
-    };
-    page(&viewer, Section::Contexts, &name, &body)
-}
-
-fn node_view(viewer: &Viewer, id: &str, pointer: &str, node: &Value) -> Markup {
-    let content = text(node, "text");
-    let parsed: Option<Value> = serde_json::from_str(content).ok();
-    let link = |name: &str| {
-        let token = name.replace('~', "~0").replace('/', "~1");
-        viewer.link(
-            &format!("/contexts/documents/{id}"),
-            &Params::default().with("pointer", &format!("{pointer}/{token}")),
-        )
-    };
-    let members: Vec<(String, &Value)> = match &parsed {
-        Some(Value::Object(members)) => {
-            members.iter().map(|(name, value)| (name.clone(), value)).collect()
-        }
-        Some(Value::Array(elements)) => {
-            elements.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
-        }
-        _ => Vec::new(),
-    };
-    html! {
-        @if members.is_empty() { pre tabindex="0" { (content) } } @else {
-            ul .tree { @for (name, value) in members.iter().take(SHOWN_MEMBERS) { li {
-                a href=(link(name)) { (name) } " " span .note { (described(value)) } } } }
-            @if members.len() > SHOWN_MEMBERS { p .note { (members.len() - SHOWN_MEMBERS) " more members" } }
-        }
-        @if node["truncated"] == true { p .note { "Only the beginning of this node is shown." } }
-    }
-}
-
-fn described(value: &Value) -> String {
-    match value {
-        Value::Object(members) => format!("{{{}}}", members.len()),
-        Value::Array(elements) => format!("[{}]", elements.len()),
-        Value::String(text) => {
-            let mut shown: String = text.chars().take(100).collect();
-            if shown.len() < text.len() {
-                shown.push('…');
-            }
-            shown
-        }
-        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other.to_string(),
-    }
 }

@@ -4,11 +4,12 @@
 use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
-use model::Passage;
+use model::{Passage, ReadOutcome};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
 use super::layout::{Section, error_page, page, problem, shown};
+use super::locate::file_at;
 use super::marked::marked;
 use super::params::{Params, encoded};
 use super::time::thousands;
@@ -30,14 +31,22 @@ pub(super) async fn open(viewer: Viewer, Path(id): Path<String>, params: Params)
     let metadata = &fetched["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default();
     let body = if let Some(path) = metadata["path"].as_str() {
-        file_body(&viewer, path, &params).await
+        match file_body(&viewer, path, &params).await {
+            Ok(body) => body,
+            Err(error) => problem(&error),
+        }
     } else if let Some(document) = metadata["document_id"].as_str() {
         chunks_body(&viewer, document, text("chunk_id"), &params).await
     } else {
         html! { (elsewhere(&viewer, metadata)) (whole_body(&fetched, params.text("q"))) }
     };
+    let above = match (&metadata["path"], &metadata["document_id"]) {
+        (Value::String(_), _) => home(&viewer, Section::Sources),
+        (_, Value::String(_)) => home(&viewer, Section::Knowledge),
+        _ => home(&viewer, Section::Search),
+    };
     let body = html! {
-        (heading(&viewer, &title, metadata, &params))
+        (heading(&viewer, &title, metadata, &params, &above))
         (body)
     };
     page(&viewer, Section::Search, &title, &body)
@@ -65,9 +74,14 @@ pub(super) async fn file(viewer: Viewer, params: Params) -> Response {
         return error_page(&viewer, &ToolError::bad_request("`path` is missing in the address"));
     };
     let title = path.rsplit('/').next().unwrap_or(&path).to_owned();
+    let shown = match file_body(&viewer, &path, &params).await {
+        Ok(shown) => shown,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    let above = home(&viewer, Section::Sources);
     let body = html! {
-        (heading(&viewer, &title, &json!({ "path": path, "source": "files" }), &params))
-        (file_body(&viewer, &path, &params).await)
+        (heading(&viewer, &title, &json!({ "path": path, "source": "files" }), &params, &above))
+        (shown)
     };
     page(&viewer, Section::Sources, &title, &body)
 }
@@ -89,8 +103,13 @@ pub(super) async fn of_knowledge(
     });
     let may_download = record["original_bytes"].is_u64() && may_download(&viewer);
     let versions = viewer.get(&format!("/v1/documents/{}/versions", encoded(&id))).await;
+    let collection = record["collection_id"].as_str().unwrap_or_default();
+    let above = html! {
+        (home(&viewer, Section::Knowledge)) " / "
+        a href=(viewer.href(&format!("/knowledge/collections/{}", encoded(collection)))) { "collection" }
+    };
     let body = html! {
-        (heading(&viewer, &title, &facts, &params))
+        (heading(&viewer, &title, &facts, &params, &above))
         @if may_download {
             p { a .button href=(viewer.href(&format!("/knowledge/documents/{}/original", encoded(&id)))) download {
                 "Download the original (" (thousands(record["original_bytes"].as_u64().unwrap_or_default() as usize)) " bytes)" }
@@ -124,7 +143,7 @@ fn versions_of(answer: &Value) -> Markup {
             details {
                 summary { (versions.len()) " versions" }
                 @for version in versions {
-                    h3 { "Version " (shown(&version["version"])) }
+                    h2 { "Version " (shown(&version["version"])) }
                     p .note { (shown(&version["indexed_at"])) ": " (shown(&version["lines_added"])) " lines added, "
                         (shown(&version["lines_removed"])) " removed"
                         @if version["truncated"] == true { "; only the beginning is shown" } }
@@ -135,12 +154,24 @@ fn versions_of(answer: &Value) -> Markup {
     }
 }
 
-fn heading(viewer: &Viewer, title: &str, metadata: &Value, params: &Params) -> Markup {
+/// The link to the section where a thing is at home.
+fn home(viewer: &Viewer, section: Section) -> Markup {
+    html! { a href=(viewer.href(section.path())) { (section.name()) } }
+}
+
+/// The title with what is known; `above` is where the thing is, unless one came from a search.
+fn heading(
+    viewer: &Viewer,
+    title: &str,
+    metadata: &Value,
+    params: &Params,
+    above: &Markup,
+) -> Markup {
     let query = params.text("q");
     let facts = metadata.as_object().into_iter().flatten();
     html! {
         p .crumbs {
-            @if query.is_empty() { a href=(viewer.href("/sources")) { "Sources" } }
+            @if query.is_empty() { (above) " / " (title) }
             @else { a href=(viewer.link("/", &Params::default().with("q", query))) { "Results for “" (query) "”" } }
         }
         h1 { (title) }
@@ -149,27 +180,45 @@ fn heading(viewer: &Viewer, title: &str, metadata: &Value, params: &Params) -> M
 }
 
 /// A file: its passages around the hit.
-async fn file_body(viewer: &Viewer, path: &str, params: &Params) -> Markup {
+///
+/// Fails when there is no such file for the viewer.
+async fn file_body(viewer: &Viewer, path: &str, params: &Params) -> Result<Markup, ToolError> {
     let Some(service) = viewer.app.files.clone() else {
         let message = format!("`{path}` cannot be shown: no folder is configured");
-        return problem(
-            &ToolError::new(Code::NotFound, message)
-                .with_hint("add a folder on the page Sources, or with `[[files.roots]]`"),
-        );
+        return Err(ToolError::new(Code::NotFound, message)
+            .with_hint("add a folder on the page Sources, or with `[[files.roots]]`"));
     };
-    let (caller, owned) = (viewer.caller.clone(), path.to_owned());
-    // The tool checks rights and that the file is still there; the passages come after it.
-    if let Err(error) = viewer.tool("openFile", json!({ "path": path })).await {
-        return problem(&error);
+    let state = file_at(viewer, path).await.map(|file| (file.outcome, file.reason));
+    let unread = state.filter(|(outcome, _)| *outcome != ReadOutcome::Indexed);
+    // The tool checks rights and that the file is still there; the passages come after it. A file
+    // that could not be read is in the index by its name, and the tool refuses to open it.
+    let opened = viewer.tool("openFile", json!({ "path": path })).await;
+    if let (Err(error), None) = (&opened, &unread) {
+        let mut error = error.clone();
+        // Whoever may not see a file is told what they are told of one that is not there.
+        if error.code == Code::Forbidden {
+            error.code = Code::NotFound;
+        }
+        return Err(error);
     }
+    let (caller, owned) = (viewer.caller.clone(), path.to_owned());
     let passages = tokio::task::spawn_blocking(move || service.passages(&caller, &owned)).await;
     match passages {
-        Ok(Ok(passages)) if passages.is_empty() => html! {
-            p .note { "No text of this file is in the index: it holds none, or could not be read. Its name can be found." }
-        },
-        Ok(Ok(passages)) => file_passages(viewer, path, &passages, params),
-        Ok(Err(error)) => problem(&not_shown(&error)),
-        Err(_) => problem(&ToolError::new(Code::InternalError, "the file could not be shown")),
+        Ok(Ok(passages)) if passages.is_empty() => Ok(without_text(unread)),
+        Ok(Ok(passages)) => Ok(file_passages(viewer, path, &passages, params)),
+        Ok(Err(error)) => Err(not_shown(&error)),
+        Err(_) => Err(ToolError::new(Code::InternalError, "the file could not be shown")),
+    }
+}
+
+/// Why there is nothing to read of a file, in the words of Sources.
+fn without_text(unread: Option<(ReadOutcome, Option<String>)>) -> Markup {
+    html! {
+        @match unread {
+            Some((outcome, reason)) => p { "No text of this file is in the index: " strong { (outcome.code().replace('_', " ")) }
+                @if let Some(reason) = reason { " (" (reason) ")" } ". Its name can be found." },
+            None => p .note { "No text of this file is in the index. Its name can be found." },
+        }
     }
 }
 

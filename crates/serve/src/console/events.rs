@@ -9,6 +9,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream;
 use maud::Markup;
 
+use super::bidi;
+
 /// How often a part is looked at.
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -32,7 +34,9 @@ where
                 tokio::time::sleep(EVERY).await;
             }
             n_looked += 1;
-            let Some(now) = part().await.map(Markup::into_string) else { continue };
+            let Some(now) = part().await.map(|part| bidi::contained(&part.0).into_owned()) else {
+                continue;
+            };
             if now != last {
                 let event = Event::default().event("part").data(&now);
                 last.clone_from(&now);

@@ -1,10 +1,12 @@
 //! Results as a person reads them: title, place, score, a marked snippet, why it is there, and two
 //! buttons that judge it.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::judged;
+use super::judged::{self, Verdict};
 use super::layout::form_token;
 use super::marked::{marked, window};
 use super::params::Params;
@@ -48,7 +50,12 @@ fn kind_of(source: &str, hit: &Value) -> String {
 }
 
 /// The results that are shown, or what to do next where there are none.
-pub(super) fn list(viewer: &Viewer, params: &Params, query: &str, hits: &[&Hit<'_>]) -> Markup {
+pub(super) async fn list(
+    viewer: &Viewer,
+    params: &Params,
+    query: &str,
+    hits: &[&Hit<'_>],
+) -> Markup {
     if hits.is_empty() {
         let missing = params.without("part").with("view", "missing");
         return html! {
@@ -65,14 +72,20 @@ pub(super) fn list(viewer: &Viewer, params: &Params, query: &str, hits: &[&Hit<'
             }
         };
     }
+    let verdicts = judged::verdicts(viewer, query).await;
     html! {
         ol .hits {
-            @for hit in hits { li .hit { (entry(viewer, query, hit)) } }
+            @for hit in hits { li .hit { (entry(viewer, query, hit, &verdicts)) } }
         }
     }
 }
 
-fn entry(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
+fn entry(
+    viewer: &Viewer,
+    query: &str,
+    hit: &Hit<'_>,
+    verdicts: &BTreeMap<String, Verdict>,
+) -> Markup {
     let text = |name: &str| hit.value[name].as_str().unwrap_or_default();
     let pointer = text("pointer");
     let open = Params::default().with("q", query).with("at", pointer);
@@ -90,7 +103,7 @@ fn entry(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
         }
         p .snippet { (marked(&window(text("text"), query), query)) }
         @if !duplicates.is_empty() {
-            p .note { "The same is said in "
+            p .note { "The same text is in "
                 @for (position, duplicate) in duplicates.iter().enumerate() {
                     @if position > 0 { ", " }
                     a href=(viewer.href(&format!("/open/{}", duplicate["id"].as_str().unwrap_or_default()))) {
@@ -103,7 +116,7 @@ fn entry(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
                 summary { "Explain" }
                 (details(&hit.value["explanation"]))
             }
-            @if judged::may_judge(viewer) { (judge(viewer, query, hit)) }
+            @if judged::may_judge(viewer) { (judge(viewer, query, hit, verdicts.get(text("id")))) }
         }
     }
 }
@@ -125,7 +138,7 @@ fn details(explanation: &Value) -> Markup {
                 _ => p .note { "This family gives no explanation." },
             }
         } @else {
-            table .figures {
+            div .scroll tabindex="0" { table .figures {
                 thead { tr { th scope="col" { "Stage" } th scope="col" { "Rank" } th scope="col" { "Figure" } th scope="col" { "What it is" } } }
                 tbody {
                     @for (stage, rank, score) in &stages {
@@ -133,7 +146,7 @@ fn details(explanation: &Value) -> Markup {
                         tr { td { (name) } td { (rank) } td { (figure(*score)) } td .note { (meaning) } }
                     }
                 }
-            }
+            } }
         }
         @if !exact.is_empty() { p .note { "Found as written: " (exact.join(", ")) } }
         @if !folded.is_empty() { p .note { "Found in another form: " (folded.join(", ")) } }
@@ -141,7 +154,8 @@ fn details(explanation: &Value) -> Markup {
 }
 
 /// Judging a result, which becomes a case for `dowse eval`.
-fn judge(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
+fn judge(viewer: &Viewer, query: &str, hit: &Hit<'_>, verdict: Option<&Verdict>) -> Markup {
+    let is_pressed = |grade| (verdict.is_some_and(|verdict| verdict.grade == grade)).to_string();
     let title = hit.value["title"].as_str().unwrap_or_default();
     html! {
         form .judge method="post" action=(viewer.href("/activity/judge")) data-quiet {
@@ -150,8 +164,8 @@ fn judge(viewer: &Viewer, query: &str, hit: &Hit<'_>) -> Markup {
             input type="hidden" name="id" value=(hit.value["id"].as_str().unwrap_or_default());
             input type="hidden" name="title" value=(title);
             input type="hidden" name="next" value=(viewer.here);
-            button name="verdict" value="right" aria-label=(format!("{title} is right")) { "Right" }
-            button name="verdict" value="wrong" aria-label=(format!("{title} is wrong")) { "Wrong" }
+            button name="verdict" value="right" aria-pressed=(is_pressed(1)) aria-label=(format!("{title} is right")) { "Right" }
+            button name="verdict" value="wrong" aria-pressed=(is_pressed(0)) aria-label=(format!("{title} is wrong")) { "Wrong" }
         }
     }
 }

@@ -50,10 +50,13 @@ fn row(viewer: &Viewer, job: &Value) -> Markup {
     let text = |name: &str| job[name].as_str().unwrap_or_default();
     let (done, total) = (&job["progress"]["done"], &job["progress"]["total"]);
     let n_warnings = job["n_warnings"].as_u64().unwrap_or_default();
+    // Somebody's wish is no failure.
+    let is_cancelled = job["error"].as_str() == Some("cancelled");
+    let status = if is_cancelled { "cancelled" } else { text("status") };
     html! {
         tr {
             td .path { (text("kind")) @if !text("subject").is_empty() { br; span .note { (text("subject")) } } }
-            td { span class=(format!("badge {}", text("status"))) { (text("status")) } }
+            td { span class=(format!("badge {status}")) { (status) } }
             td .nowrap {
                 (job["progress"]["stage"].as_str().unwrap_or_default()) " " (shown(done))
                 @if let (Some(done), Some(total)) = (done.as_u64(), total.as_u64()) {
@@ -63,7 +66,7 @@ fn row(viewer: &Viewer, job: &Value) -> Markup {
             }
             td .nowrap { (short_time(text("created_at"))) }
             td .cell {
-                @if let Some(error) = job.get("error") { span .badge.failed { "error" } " " (shown(error)) }
+                @if let Some(error) = job.get("error").filter(|_| !is_cancelled) { span .badge.failed { "error" } " " (shown(error)) }
                 @else { (result(&job["result"])) }
                 @if n_warnings > 0 {
                     details { summary { (n_warnings) " warnings" }

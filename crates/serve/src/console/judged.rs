@@ -1,10 +1,12 @@
-//! A click becomes an evaluation case: judged results in a file that `dowse eval` reads.
+//! A click becomes an evaluation case: judged results that `dowse eval` reads once they were
+//! downloaded.
 //!
-//! The file has a line for each document that a judged query found, with its text as it left the
-//! server, and a line for each query with the documents that are right. Documents that are wrong
-//! are there too, so that the order is worth measuring.
+//! The file in the data folder holds references alone: the queries, the ids of what they found,
+//! what was judged and by whom. Titles and texts are asked for when somebody looks or downloads,
+//! with the rights of whoever asks, so that the file neither shows one administrator what another
+//! may read nor outlives a source that was deleted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -25,14 +27,14 @@ const FILE: &str = "judged.jsonl";
 /// Documents that the file holds at most.
 const MAX_DOCUMENTS: usize = 5_000;
 
-/// Results beside the judged one that are kept with it.
+/// Results beside the judged one whose ids are kept with it.
 const BESIDE: usize = 10;
 
 /// One writer at a time.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Gives the file of the viewer's tenant: it holds text that no other tenant may see.
-pub(super) fn file(viewer: &Viewer) -> PathBuf {
+/// Gives the file of the viewer's tenant: no other tenant may see its queries.
+fn file(viewer: &Viewer) -> PathBuf {
     viewer.app.console.data_dir.join(file_name(&viewer.signed_in.tenant))
 }
 
@@ -50,23 +52,94 @@ pub(super) fn may_judge(viewer: &Viewer) -> bool {
     viewer.signed_in.is_admin() && !viewer.is_viewing_as()
 }
 
-/// Gives the file, for `dowse eval` elsewhere.
+/// Gives the cases with the texts that whoever asks may read now, as `dowse eval` reads them.
 pub(super) async fn download(viewer: Viewer) -> Response {
     if !may_judge(&viewer) {
         return error_page(&viewer, &refused());
+    }
+    let judged = match read(&viewer).await {
+        Ok(judged) => judged,
+        Err(error) => return error_page(&viewer, &error),
+    };
+    if judged.queries.is_empty() {
+        return error_page(
+            &viewer,
+            &ToolError::new(Code::NotFound, "no result was judged yet")
+                .with_hint("press Right or Wrong beside a result of a search"),
+        );
+    }
+    let mut visible = BTreeMap::new();
+    for id in &judged.documents {
+        if let Some(document) = resolve(&viewer, id).await {
+            visible.insert(id.as_str(), document);
+        }
     }
     let headers = [
         (CONTENT_TYPE, "application/x-ndjson"),
         (CONTENT_DISPOSITION, "attachment; filename=\"judged.jsonl\""),
     ];
-    match fs_err::read(file(&viewer)) {
-        Ok(bytes) => (headers, bytes).into_response(),
-        Err(_) => error_page(
-            &viewer,
-            &ToolError::new(Code::NotFound, "no result was judged yet")
-                .with_hint("press Right or Wrong beside a result of a search"),
-        ),
+    (headers, judged.with_texts(&visible)).into_response()
+}
+
+/// What a reference leads to, for the one who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Resolved {
+    pub(super) title: String,
+    text: String,
+}
+
+/// Asks for a document with the viewer's own rights; nothing where they may not see it, or where
+/// it is gone.
+pub(super) async fn resolve(viewer: &Viewer, id: &str) -> Option<Resolved> {
+    let fetched = viewer.tool("fetch", json!({ "id": id })).await.ok()?.value;
+    let text = |name: &str| fetched[name].as_str().unwrap_or_default().to_owned();
+    Some(Resolved { title: text("title"), text: text("text") })
+}
+
+/// Reads what was judged in the viewer's tenant.
+pub(super) async fn read(viewer: &Viewer) -> Result<Judged, ToolError> {
+    let path = file(viewer);
+    let read = tokio::task::spawn_blocking(move || Judged::read(&path)).await;
+    match read {
+        Ok(Ok(judged)) => Ok(judged),
+        Ok(Err(error)) => Err(ToolError::new(
+            Code::Unavailable,
+            format!("the file of judgements cannot be read: {error}"),
+        )),
+        Err(_) => Err(ToolError::new(Code::InternalError, "the file of judgements cannot be read")),
     }
+}
+
+/// Gives what was judged for one query, so that its buttons show it; nothing where the viewer does
+/// not judge.
+pub(super) async fn verdicts(viewer: &Viewer, query: &str) -> BTreeMap<String, Verdict> {
+    if !may_judge(viewer) {
+        return BTreeMap::new();
+    }
+    let judged = read(viewer).await.ok();
+    judged.and_then(|mut judged| judged.queries.remove(query)).unwrap_or_default()
+}
+
+/// Takes the texts out of files that an earlier version has left in a data folder: it kept what
+/// the queries found beside the judgements.
+pub(super) fn drop_texts(data_dir: &Path) -> std::io::Result<()> {
+    for entry in fs_err::read_dir(data_dir)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !name.starts_with("judged") || !name.ends_with(".jsonl") {
+            continue;
+        }
+        let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = fs_err::read_to_string(&path)?;
+        let holds_text = |line: &str| {
+            serde_json::from_str::<Value>(line).is_ok_and(|line| line.get("text").is_some())
+        };
+        if old.lines().any(holds_text) {
+            Judged::parse(&old)?.write(&path)?;
+            tracing::info!(file = name, "texts left the file of judgements: it has references now");
+        }
+    }
+    Ok(())
 }
 
 /// Takes a judged query back.
@@ -98,7 +171,13 @@ pub(super) async fn judge(posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
     let (query, id) = (params.text("query").to_owned(), params.text("id").to_owned());
     let is_right = params.text("verdict") == "right";
-    if let Err(error) = write_down(&viewer, &query, &id, is_right).await {
+    // A browser that goes on to another page drops this answer, and not what was judged.
+    let judging = viewer.clone();
+    let written =
+        tokio::spawn(async move { write_down(&judging, &query, &id, is_right).await }).await;
+    let written =
+        written.unwrap_or_else(|_| Err(ToolError::internal("the judgement was not kept")));
+    if let Err(error) = written {
         return error_page(&viewer, &error);
     }
     match params.get("next") {
@@ -130,28 +209,20 @@ async fn write_down(
     if !ids.iter().any(|known| known == id) {
         ids.push(id.to_owned());
     }
-    let mut documents = Vec::new();
-    for id in ids {
-        // What is gone or cannot be fetched now is left out; the judged one must be there.
-        match viewer.tool("fetch", json!({ "id": id })).await {
-            Ok(reply) => documents.push((id, reply.value)),
-            Err(error) if documents.is_empty() => return Err(error),
-            Err(_) => {}
-        }
-    }
+    // The judge must be able to see what is judged.
+    viewer.tool("fetch", json!({ "id": id })).await?;
+    let by = format!("{}/{}", viewer.signed_in.tenant, viewer.signed_in.subject);
     let path = file(viewer);
     let (query, id) = (query.to_owned(), id.to_owned());
     let written = tokio::task::spawn_blocking(move || {
         let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut judged = Judged::read(&path)?;
-        for (id, fetched) in documents {
-            let text = |name: &str| fetched[name].as_str().unwrap_or_default().to_owned();
-            judged.documents.entry(id).or_insert((text("title"), text("text")));
-        }
+        judged.documents.extend(ids);
         if judged.documents.len() > MAX_DOCUMENTS {
             return Err(std::io::Error::other("the file of judgements is full"));
         }
-        judged.queries.entry(query).or_default().insert(id, u32::from(is_right));
+        let verdict = Verdict { grade: u32::from(is_right), by: Some(by) };
+        judged.queries.entry(query).or_default().insert(id, verdict);
         judged.write(&path)
     });
     match written.await {
@@ -163,36 +234,47 @@ async fn write_down(
     }
 }
 
+/// What was said of one result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// 1 is right, 0 is wrong.
+    pub(super) grade: u32,
+    /// Who judged, as `tenant/name`; earlier versions did not write it down.
+    pub(super) by: Option<String>,
+}
+
 /// What the file holds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Judged {
-    /// Title and text by id.
-    pub(super) documents: BTreeMap<String, (String, String)>,
-    /// Grades by query and document: 1 is right, 0 is wrong.
-    pub(super) queries: BTreeMap<String, BTreeMap<String, u32>>,
+    /// Ids of everything that judged queries found, so that the order is worth measuring.
+    pub(super) documents: BTreeSet<String>,
+    /// Verdicts by query and document.
+    pub(super) queries: BTreeMap<String, BTreeMap<String, Verdict>>,
 }
 
 impl Judged {
     /// Reads the file; nothing is in one that is not there.
-    pub(super) fn read(path: &Path) -> std::io::Result<Self> {
-        let text = match fs_err::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Judged::default());
-            }
-            Err(error) => return Err(error),
-        };
+    fn read(path: &Path) -> std::io::Result<Self> {
+        match fs_err::read_to_string(path) {
+            Ok(text) => Judged::parse(&text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Judged::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn parse(text: &str) -> std::io::Result<Self> {
         let mut judged = Judged::default();
         for line in text.lines() {
             let line: Value = serde_json::from_str(line)?;
-            let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             if let Some(query) = line["query"].as_str() {
                 let grades = line["relevant"].as_object().into_iter().flatten();
-                let grades = grades
-                    .map(|(id, grade)| (id.clone(), grade.as_u64().unwrap_or_default() as u32));
-                judged.queries.insert(query.to_owned(), grades.collect());
-            } else {
-                judged.documents.insert(text("document"), (text("title"), text("text")));
+                let verdicts = grades.map(|(id, grade)| {
+                    let by = line["by"][id.as_str()].as_str().map(str::to_owned);
+                    (id.clone(), Verdict { grade: grade.as_u64().unwrap_or_default() as u32, by })
+                });
+                judged.queries.insert(query.to_owned(), verdicts.collect());
+            } else if let Some(id) = line["document"].as_str() {
+                judged.documents.insert(id.to_owned());
             }
         }
         Ok(judged)
@@ -200,17 +282,52 @@ impl Judged {
 
     fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut text = String::new();
-        for (id, (title, content)) in &self.documents {
-            text.push_str(&json!({ "document": id, "title": title, "text": content }).to_string());
+        for id in &self.documents {
+            text.push_str(&json!({ "document": id }).to_string());
             text.push('\n');
         }
-        for (query, grades) in &self.queries {
-            text.push_str(&json!({ "query": query, "relevant": grades }).to_string());
+        for (query, verdicts) in &self.queries {
+            let grades: BTreeMap<&String, u32> =
+                verdicts.iter().map(|(id, verdict)| (id, verdict.grade)).collect();
+            let by: BTreeMap<&String, &String> = verdicts
+                .iter()
+                .filter_map(|(id, verdict)| Some((id, verdict.by.as_ref()?)))
+                .collect();
+            text.push_str(&json!({ "query": query, "relevant": grades, "by": by }).to_string());
             text.push('\n');
         }
         let beside = path.with_extension("new");
         fs_err::write(&beside, text)?;
         fs_err::rename(beside, path)
+    }
+
+    /// Writes the cases out with the texts of what is visible. What is not is left out and counted
+    /// in `left_out`, as is a query of which nothing that was judged is visible.
+    fn with_texts(&self, visible: &BTreeMap<&str, Resolved>) -> String {
+        let mut text = String::new();
+        for (id, document) in visible {
+            let line = json!({ "document": id, "title": document.title, "text": document.text });
+            text.push_str(&line.to_string());
+            text.push('\n');
+        }
+        for (query, verdicts) in &self.queries {
+            let grades: BTreeMap<&str, u32> = verdicts
+                .iter()
+                .filter(|(id, _)| visible.contains_key(id.as_str()))
+                .map(|(id, verdict)| (id.as_str(), verdict.grade))
+                .collect();
+            if grades.is_empty() {
+                continue;
+            }
+            let mut line = json!({ "query": query, "relevant": grades });
+            let n_left_out = verdicts.len() - grades.len();
+            if n_left_out > 0 {
+                line["left_out"] = json!(n_left_out);
+            }
+            text.push_str(&line.to_string());
+            text.push('\n');
+        }
+        text
     }
 }
 
@@ -224,11 +341,55 @@ mod tests {
         let path = folder.join(FILE);
         assert_eq!(Judged::read(&path).unwrap(), Judged::default());
         let mut judged = Judged::default();
-        judged.documents.insert("a".to_owned(), ("Title".to_owned(), "two\nlines".to_owned()));
-        judged.queries.entry("q \"x\"".to_owned()).or_default().insert("a".to_owned(), 1);
-        judged.queries.entry("q \"x\"".to_owned()).or_default().insert("b".to_owned(), 0);
+        judged.documents.insert("a".to_owned());
+        let verdicts = judged.queries.entry("q \"x\"".to_owned()).or_default();
+        let by = Some("acme/ann".to_owned());
+        verdicts.insert("a".to_owned(), Verdict { grade: 1, by });
+        verdicts.insert("b".to_owned(), Verdict { grade: 0, by: None });
         judged.write(&path).unwrap();
         assert_eq!(Judged::read(&path).unwrap(), judged);
+    }
+
+    /// What an earlier version wrote, with a text in it.
+    const OLD: &str = "{\"document\":\"a\",\"title\":\"Title\",\"text\":\"a secret\"}\n\
+                       {\"query\":\"q\",\"relevant\":{\"a\":1}}\n";
+
+    #[test]
+    fn texts_of_earlier_versions_leave_the_disk() {
+        let folder = testkit::Folder::new();
+        for name in [FILE, "judged-0123456789abcdef.jsonl"] {
+            fs_err::write(folder.join(name), OLD).unwrap();
+        }
+        drop_texts(folder.path()).unwrap();
+        for name in [FILE, "judged-0123456789abcdef.jsonl"] {
+            let text = fs_err::read_to_string(folder.join(name)).unwrap();
+            assert!(!text.contains("secret") && !text.contains("Title"), "{text}");
+            let judged = Judged::read(&folder.join(name)).unwrap();
+            assert_eq!(judged.documents, BTreeSet::from(["a".to_owned()]));
+            assert_eq!(judged.queries["q"]["a"], Verdict { grade: 1, by: None });
+        }
+    }
+
+    #[test]
+    fn a_download_holds_what_its_reader_may_see_and_counts_the_rest() {
+        let mut judged = Judged::default();
+        let verdict = |grade| Verdict { grade, by: Some("acme/ann".to_owned()) };
+        let both = BTreeMap::from([("a".to_owned(), verdict(1)), ("b".to_owned(), verdict(0))]);
+        judged.queries.insert("both".to_owned(), both);
+        let hidden = BTreeMap::from([("b".to_owned(), verdict(1))]);
+        judged.queries.insert("hidden".to_owned(), hidden);
+        judged.documents.extend(["a".to_owned(), "b".to_owned()]);
+        let document = Resolved { title: "Title".to_owned(), text: "two\nlines".to_owned() };
+        let lines = judged.with_texts(&BTreeMap::from([("a", document)]));
+        let lines: Vec<Value> =
+            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(
+            lines,
+            [
+                json!({ "document": "a", "title": "Title", "text": "two\nlines" }),
+                json!({ "query": "both", "relevant": { "a": 1 }, "left_out": 1 }),
+            ]
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tools::ToolError;
 
 use super::jobs::short_time;
 use super::layout::{Section, empty, error_page, form_token, page, part, problem, shown};
+use super::lists;
 use super::marked::marked;
 use super::params::{Params, encoded};
 use super::stages::score_bar;
@@ -22,8 +23,8 @@ const SHOWN: usize = 50;
 const USUAL_THRESHOLD: f64 = 0.6;
 
 /// Lists the knowledge bases.
-pub(super) async fn list(viewer: Viewer) -> Response {
-    let bases = viewer.get("/v1/knowledge-bases").await;
+pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
+    let bases = viewer.get(&lists::path_of("/v1/knowledge-bases", &params)).await;
     let body = html! {
         h1 { "Knowledge" }
         @match &bases {
@@ -36,14 +37,15 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                 ul .cards { @for base in bases { li { a href=(viewer.href(&format!("/knowledge/{}", text(base, "id")))) {
                     strong { (text(base, "name")) } span { (text(base, "description")) }
                     span .note { (text(base, "visibility")) ", of " (text(base, "owner")) } } } } }
+                (lists::pager(&viewer, "/knowledge", &params, answer))
             },
         }
         @if bases.is_ok() && viewer.may_change().is_ok() {
         h2 { "New knowledge base" }
         form .fields method="post" action=(viewer.href("/do/create-base")) {
             (form_token(&viewer))
-            (input("name", "Name", "", true))
-            (input("description", "What it is about", "", false))
+            (input("new-base", "name", "Name", "", true))
+            (input("new-base", "description", "What it is about", "", false))
             (visibility_field("private"))
             button .primary type="submit" { "Create" }
         }
@@ -64,7 +66,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
         Err(error) => return error_page(&viewer, &error),
     };
     let (summary_path, collections_path) =
-        (format!("{path}/summary"), format!("{path}/collections"));
+        (format!("{path}/summary"), lists::path_of(&format!("{path}/collections"), &params));
     let (summary, collections) =
         tokio::join!(viewer.get(&summary_path), viewer.get(&collections_path));
     let name = text(&base, "name").to_owned();
@@ -88,6 +90,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
         }
         h2 { "Collections" }
         (collection_list(&viewer, &collections))
+        @if let Ok(answer) = &collections { (lists::pager(&viewer, &format!("/knowledge/{id}"), &params, answer)) }
         @if may_change { details { summary { "New collection" } (new_collection(&viewer, &id)) } }
         h2 { "Threshold" }
         p .note { "Move the slider to see what an agent would get with another threshold." }
@@ -102,7 +105,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
         h2 { "Change" }
         form .fields method="post" action=(viewer.href("/do/update-base")) {
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &format!("/knowledge/{id}")))
-            (input("name", "Name", &name, true)) (input("description", "What it is about", text(&base, "description"), false))
+            (input("change", "name", "Name", &name, true)) (input("change", "description", "What it is about", text(&base, "description"), false))
             (visibility_field(text(&base, "visibility")))
             button type="submit" { "Save" }
         }
@@ -201,8 +204,8 @@ fn new_collection(viewer: &Viewer, base: &str) -> Markup {
     html! {
         form .fields method="post" action=(viewer.href("/do/create-collection")) {
             (form_token(viewer)) (hidden("parent", base))
-            (input("name", "Name", "", true)) (input("description", "What it is about", "", false))
-            (input("department", "Department (all when empty)", "", false)) (clearance_field("internal"))
+            (input("new-collection", "name", "Name", "", true)) (input("new-collection", "description", "What it is about", "", false))
+            (input("new-collection", "department", "Department (all when empty)", "", false)) (clearance_field("internal"))
             button .primary type="submit" { "Create" }
         }
     }
@@ -219,16 +222,22 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
         params.get("after").map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
     let (documents_path, summaries_path) =
         (format!("{path}/documents?limit={SHOWN}{after}"), format!("{path}/summaries"));
-    let (documents, summaries) =
-        tokio::join!(viewer.get(&documents_path), viewer.get(&summaries_path));
+    let base_id = text(&collection, "knowledge_base_id");
+    let base_path = format!("/v1/knowledge-bases/{}", encoded(base_id));
+    let (documents, summaries, base_named) = tokio::join!(
+        viewer.get(&documents_path),
+        viewer.get(&summaries_path),
+        viewer.get(&base_path)
+    );
+    let base_name = base_named.as_ref().map_or("knowledge base", |base| text(base, "name"));
     let name = text(&collection, "name").to_owned();
     let here = format!("/knowledge/collections/{id}");
-    let base = format!("/knowledge/{}", text(&collection, "knowledge_base_id"));
+    let base = format!("/knowledge/{base_id}");
     let may_change = may_change(&viewer, text(&collection, "knowledge_base_id")).await;
     let body = html! {
-        p .crumbs { a href=(viewer.href("/knowledge")) { "Knowledge" } " / " a href=(viewer.href(&base)) { "knowledge base" } " / " (name) }
+        p .crumbs { a href=(viewer.href("/knowledge")) { "Knowledge" } " / " a href=(viewer.href(&base)) { (base_name) } " / " (name) }
         h1 { (name) }
-        p .note { "Clearance " strong { (text(&collection, "clearance")) } ", department " (shown(&collection["department"])) ", "
+        p .note data-refresh { "Clearance " strong { (text(&collection, "clearance")) } ", department " (shown(&collection["department"])) ", "
             (shown(&collection["total_documents"])) " documents, " (shown(&collection["total_chunks"])) " passages" }
         @if may_change { (upload(&viewer, &id, &here)) }
         h2 { "Documents" }
@@ -244,7 +253,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
         h2 { "Change" }
         form .fields method="post" action=(viewer.href("/do/update-collection")) {
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &here))
-            (input("name", "Name", &name, true)) (input("description", "What it is about", text(&collection, "description"), false))
+            (input("change", "name", "Name", &name, true)) (input("change", "description", "What it is about", text(&collection, "description"), false))
             (clearance_field(text(&collection, "clearance")))
             button type="submit" { "Save" }
         }
@@ -270,7 +279,7 @@ fn upload(viewer: &Viewer, id: &str, here: &str) -> Markup {
         details { summary { "Add a text" }
             form .fields method="post" action=(viewer.href("/do/add-text")) {
                 (form_token(viewer)) (hidden("parent", id)) (hidden("next", here))
-                (input("title", "Title", "", true))
+                (input("new-text", "title", "Title", "", true))
                 div .field { label for="text" { "Text" } textarea #text name="text" required {} }
                 button type="submit" { "Add" }
             }
@@ -337,9 +346,9 @@ fn visibility_field(chosen: &str) -> Markup {
         option value=(value) selected[value == chosen] { (label) } } } } }
 }
 
-/// A labelled line of text.
-pub(super) fn input(name: &str, label: &str, value: &str, is_required: bool) -> Markup {
-    let id = format!("in-{name}");
+/// A labelled line of text; `form` tells its id from those of other forms of the page.
+pub(super) fn input(form: &str, name: &str, label: &str, value: &str, is_required: bool) -> Markup {
+    let id = format!("{form}-{name}");
     html! { div .field { label for=(id) { (label) } input id=(id) name=(name) value=(value) required[is_required]; } }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tools::{Code, ToolError};
 
 use super::assets;
+use super::bidi;
 use super::viewer::Viewer;
 
 /// Everything comes from this server, no script is inline, and no other page may frame it.
@@ -84,7 +85,7 @@ impl Section {
             Section::Search => "One question over everything, as an agent asks it",
             Section::Tables => "Rows with facets, filters and export",
             Section::Names => "Names and codes to filter values, with reasons",
-            Section::Charts => "Charts that agents made",
+            Section::Charts => "Charts that people and agents made",
             Section::Sources => "Folders and files: what was indexed, what failed and why",
             Section::Knowledge => "Knowledge bases, collections, uploads and clearance",
             Section::Contexts => "Projects over large JSON, their tools, endpoints and keys",
@@ -114,6 +115,17 @@ impl Section {
 /// A page with its heading.
 pub(crate) fn page(viewer: &Viewer, section: Section, title: &str, body: &Markup) -> Response {
     respond(StatusCode::OK, &document(viewer, Some(section), title, body))
+}
+
+/// A page of a section on which something went wrong, with the status of the error.
+pub(crate) fn failed_page(
+    viewer: &Viewer,
+    section: Section,
+    title: &str,
+    error: &ToolError,
+    body: &Markup,
+) -> Response {
+    with_status_of(error, &document(viewer, Some(section), title, body))
 }
 
 /// A page that says what went wrong, with the status of the error.
@@ -176,6 +188,30 @@ pub(crate) fn not_found(base: &str) -> Response {
     respond(StatusCode::NOT_FOUND, &bare(base, "Not found", &body))
 }
 
+/// A page for an address that takes forms alone.
+pub(crate) fn only_forms(base: &str) -> Response {
+    let body = html! {
+        main #main .alone {
+            h1 { "Nothing to show here" }
+            p { "This address takes what a form sends, and nothing was sent. What was sent before has been done." }
+            p { a href=(format!("{base}/")) { "Go to the start" } }
+        }
+    };
+    respond(StatusCode::METHOD_NOT_ALLOWED, &bare(base, "Nothing to show here", &body))
+}
+
+/// A page without anybody, for a request that is refused before it is known who makes it.
+pub(crate) fn refused(base: &str, error: &ToolError) -> Response {
+    let body = html! {
+        main #main .alone {
+            h1 { "Not allowed" }
+            (problem(error))
+            p { a href=(format!("{base}/")) { "Go to the start" } }
+        }
+    };
+    with_status_of(error, &bare(base, "Not allowed", &body))
+}
+
 /// Part of a page, for a script that replaces it.
 pub(crate) fn part(body: &Markup) -> Response {
     respond(StatusCode::OK, body)
@@ -197,6 +233,14 @@ pub(crate) fn problem(error: &ToolError) -> Markup {
             }
         }
     }
+}
+
+/// Says that a page needs a tool that the person's key has not.
+pub(crate) fn no_tool(tool: &str) -> Markup {
+    empty(
+        "Your key has no tool for this.",
+        &html! { p { "This page asks " code { (tool) } ", which " code { "tools" } " or " code { "hidden_tools" } " of your key, or of the server, leave out." } },
+    )
 }
 
 /// Says what a place is for while nothing is in it.
@@ -405,7 +449,7 @@ pub(crate) fn shown(value: &Value) -> String {
 
 /// Gives HTML with the headers that keep it what it is.
 pub(crate) fn respond(status: StatusCode, page: &Markup) -> Response {
-    let mut response = (status, Html(page.0.clone())).into_response();
+    let mut response = (status, Html(bidi::contained(&page.0).into_owned())).into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

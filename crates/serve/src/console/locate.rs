@@ -10,8 +10,12 @@ use super::viewer::Viewer;
 /// Results among which a document is looked for by its name.
 const DEEP: usize = 50;
 
-/// Files of a folder that may have one name.
-const NAMESAKES: usize = 20;
+/// Pages of a folder's files that are looked through for a name; each is of 20,000 files or more
+/// where few have it.
+const MAX_PAGES: usize = 100;
+
+/// Files that are proposed for a name that none of them has.
+const PROPOSED: usize = 5;
 
 /// A document that exists for the viewer.
 pub(super) struct Located {
@@ -27,16 +31,39 @@ pub(super) struct Located {
     pub(super) of_base: Option<(String, String)>,
     /// Why a file has no text in the index.
     pub(super) unread: Option<(ReadOutcome, String)>,
+    /// A JSON document of a project, whose nodes are results of their own.
+    pub(super) json: Option<JsonDocument>,
+}
+
+/// A JSON document and the tools that search it.
+pub(super) struct JsonDocument {
+    pub(super) project_id: contexts::ProjectId,
+    /// Id and name of each search tool over it or a part of it.
+    pub(super) tools: Vec<(contexts::ToolId, String)>,
 }
 
 impl Located {
     /// Tells whether a result of `search` is this document, or names it as saying the same.
     pub(super) fn is(&self, result: &Value) -> bool {
-        let is_it = |value: &Value| {
-            value["id"].as_str().is_some_and(|id| across::is_same_thing(&self.id, id))
-        };
-        is_it(result) || result["duplicates"].as_array().into_iter().flatten().any(is_it)
+        let copies = result["duplicates"].as_array().into_iter().flatten();
+        self.is_itself(result) || copies.into_iter().any(|copy| self.is_itself(copy))
     }
+
+    /// Tells whether a result of `search` is this document and no copy of it.
+    pub(super) fn is_itself(&self, result: &Value) -> bool {
+        if self.json.is_some() {
+            let title = result["title"].as_str().unwrap_or_default();
+            let node = title.strip_prefix(self.title.as_str());
+            return result["source"] == "contexts" && node.is_some_and(is_end_of_title);
+        }
+        result["id"].as_str().is_some_and(|id| across::is_same_thing(&self.id, id))
+    }
+}
+
+/// Tells whether this is what follows the name of a JSON document in the title of its node: a
+/// blank and a pointer.
+fn is_end_of_title(rest: &str) -> bool {
+    rest.strip_prefix(' ').is_some_and(|pointer| pointer.is_empty() || pointer.starts_with('/'))
 }
 
 /// Looks for a document in the order from the most exact name to the loosest.
@@ -49,7 +76,14 @@ pub(super) async fn locate(viewer: &Viewer, given: &str) -> Option<Located> {
     if let Some(file) = file(viewer, given).await {
         return Some(of_file(viewer, file).await);
     }
-    // Whatever carries the name itself is found by it.
+    match titled(viewer, given).await {
+        Some(located) => Some(located),
+        None => json_document(viewer, given).await,
+    }
+}
+
+/// Whatever carries the name itself is found by it.
+async fn titled(viewer: &Viewer, given: &str) -> Option<Located> {
     let by_name = viewer.tool("search", json!({ "query": given, "limit": DEEP })).await.ok()?;
     let results = by_name.value["results"].as_array()?;
     let same = results.iter().find(|result| {
@@ -77,6 +111,7 @@ async fn fetched(viewer: &Viewer, id: &str, value: &Value) -> Located {
         of_base: text(&metadata["knowledge_base_id"]).zip(text(&metadata["document_id"])),
         path,
         unread,
+        json: None,
     }
 }
 
@@ -92,6 +127,7 @@ async fn of_file(viewer: &Viewer, file: FileEntry) -> Located {
         path: Some(file.path.clone()),
         of_base: None,
         unread: unread(file),
+        json: None,
     }
 }
 
@@ -100,25 +136,88 @@ fn unread(file: FileEntry) -> Option<(ReadOutcome, String)> {
     (file.outcome != ReadOutcome::Indexed).then_some((file.outcome, reason))
 }
 
+/// Finds a JSON document of the viewer's projects by its name.
+async fn json_document(viewer: &Viewer, given: &str) -> Option<Located> {
+    let service = viewer.app.contexts.clone()?;
+    let (caller, given) = (viewer.caller.clone(), text::fold(given.trim()));
+    let looked = tokio::task::spawn_blocking(move || {
+        service.list_projects(&caller).ok()?.into_iter().find_map(|project| {
+            let tables = service.list_tables(&caller, &project.id).ok()?;
+            let table = tables.into_iter().find(|table| text::fold(&table.name) == given)?;
+            let tools = service.list_tools(&caller, &project.id).unwrap_or_default();
+            let searching = tools
+                .into_iter()
+                .filter(|tool| tool.table_id == table.id && tool.kind == contexts::ToolKind::Search)
+                .map(|tool| (tool.id, tool.name));
+            let json = JsonDocument { project_id: project.id, tools: searching.collect() };
+            Some((table.name, json))
+        })
+    });
+    let (title, json) = looked.await.ok().flatten()?;
+    Some(Located {
+        id: String::new(),
+        source: "contexts".to_owned(),
+        title,
+        text: String::new(),
+        path: None,
+        of_base: None,
+        unread: None,
+        json: Some(json),
+    })
+}
+
 /// Finds a file of the index by its path, or by its name in any folder.
 async fn file(viewer: &Viewer, given: &str) -> Option<FileEntry> {
     let service = viewer.app.files.clone()?;
     let (caller, given) = (viewer.caller.clone(), given.trim().to_owned());
     let looked = tokio::task::spawn_blocking(move || {
         let name = name_of(&given).to_owned();
-        let folders = match given.rsplit_once('/') {
-            Some((folder, _)) if given.starts_with('/') => vec![folder.to_owned()],
-            _ => service.roots(&caller),
+        let list = |folder: &str, after: Option<&str>| {
+            service.list_files(&caller, folder, Some(&name), after, files::MAX_LISTED).ok()
         };
-        folders.iter().find_map(|folder| {
-            let page = service.list_files(&caller, folder, Some(&name), None, NAMESAKES).ok()?;
-            let is_it = |file: &FileEntry| {
-                file.path == given || (!given.starts_with('/') && is_named(&file.path, &given))
-            };
-            page.files.into_iter().find(is_it)
-        })
+        match given.rsplit_once('/').filter(|_| given.starts_with('/')) {
+            // Paths are in order: what is next after the path without its end is the path.
+            Some((folder, _)) => {
+                let end = given.char_indices().next_back().map_or(0, |(at, _)| at);
+                let page = list(folder, Some(&given[..end]))?;
+                page.files.into_iter().find(|file| file.path == given)
+            }
+            None => service.roots(&caller).iter().find_map(|folder| {
+                let mut after: Option<String> = None;
+                for _ in 0..MAX_PAGES {
+                    let page = list(folder, after.as_deref())?;
+                    if let Some(file) =
+                        page.files.into_iter().find(|file| is_named(&file.path, &given))
+                    {
+                        return Some(file);
+                    }
+                    after = Some(page.next?);
+                }
+                None
+            }),
+        }
     });
     looked.await.ok().flatten()
+}
+
+/// Gives a few files of the index that have a part of a name in their paths.
+pub(super) async fn alike(viewer: &Viewer, given: &str) -> Vec<String> {
+    let Some(service) = viewer.app.files.clone() else { return Vec::new() };
+    let (caller, word) = (viewer.caller.clone(), name_of(given.trim()).to_owned());
+    let looked = tokio::task::spawn_blocking(move || {
+        let mut alike = Vec::new();
+        for folder in service.roots(&caller) {
+            let page = service.list_files(&caller, &folder, Some(&word), None, PROPOSED);
+            alike.extend(page.map(|page| page.files).unwrap_or_default());
+        }
+        alike.into_iter().take(PROPOSED).map(|file| file.path).collect()
+    });
+    looked.await.unwrap_or_default()
+}
+
+/// Finds a file of the index by its whole path.
+pub(super) async fn file_at(viewer: &Viewer, path: &str) -> Option<FileEntry> {
+    file(viewer, path).await.filter(|file| file.path == path)
 }
 
 /// Tells whether a path ends in a name, or in a part of a path.
@@ -144,5 +243,28 @@ mod tests {
             assert!(!is_named("/srv/a/notes.md", given), "{given}");
         }
         assert_eq!(name_of("/srv/a/notes.md"), "notes.md");
+    }
+
+    #[test]
+    fn a_node_belongs_to_the_document_that_its_title_names() {
+        let located = Located {
+            id: String::new(),
+            source: "contexts".to_owned(),
+            title: "t200".to_owned(),
+            text: String::new(),
+            path: None,
+            of_base: None,
+            unread: None,
+            json: Some(JsonDocument {
+                project_id: contexts::ProjectId::new("p"),
+                tools: Vec::new(),
+            }),
+        };
+        let is = |source: &str, title: &str| {
+            located.is_itself(&json!({ "id": "x", "source": source, "title": title }))
+        };
+        assert!(is("contexts", "t200 /chapters/4/text") && is("contexts", "t200 "));
+        assert!(!is("contexts", "t2000 /a") && !is("contexts", "t200 b /a"));
+        assert!(!is("files", "t200 /chapters/4/text"));
     }
 }

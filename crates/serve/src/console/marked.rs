@@ -1,7 +1,10 @@
 //! Text from sources with the words of a query marked in it. The text stays text: marks are
 //! elements around pieces of it, and everything between is escaped.
 
+use std::ops::Range;
+
 use maud::{Markup, html};
+use text::{Analyzer, LanguageSet, Scratch};
 
 /// Characters of a text that a result shows.
 const WINDOW_CHARS: usize = 320;
@@ -9,20 +12,18 @@ const WINDOW_CHARS: usize = 320;
 /// Words shorter than this are marked only where they are equal.
 const MIN_STEM_CHARS: usize = 4;
 
-/// Marks the words of `query` in a text: equal after folding, or with the same beginning.
+/// Characters before the first word that was found, where a text is cut.
+const BEFORE_CHARS: usize = 60;
+
+/// Marks the words of `query` in a text: in any form under which the index finds them, or with the
+/// same beginning.
 pub(crate) fn marked(text: &str, query: &str) -> Markup {
-    let sought: Vec<String> = words(query)
-        .map(|(start, end)| text::fold(&query[start..end]))
-        .filter(|word| !word.is_empty())
-        .collect();
     let mut pieces: Vec<(bool, &str)> = Vec::new();
     let mut done = 0;
-    for (start, end) in words(text) {
-        if sought.iter().any(|word| is_same(word, &text[start..end])) {
-            pieces.push((false, &text[done..start]));
-            pieces.push((true, &text[start..end]));
-            done = end;
-        }
+    for Range { start, end } in found(text, query) {
+        pieces.push((false, &text[done..start]));
+        pieces.push((true, &text[start..end]));
+        done = end;
     }
     pieces.push((false, &text[done..]));
     html! {
@@ -32,17 +33,53 @@ pub(crate) fn marked(text: &str, query: &str) -> Markup {
     }
 }
 
+/// Gives the words of a text that a query asks for, in bytes, in their order.
+fn found(text: &str, query: &str) -> Vec<Range<usize>> {
+    let sought: Vec<String> = words(query)
+        .map(|(start, end)| text::fold(&query[start..end]))
+        .filter(|word| !word.is_empty())
+        .collect();
+    if sought.is_empty() {
+        return Vec::new();
+    }
+    let analyzer = Analyzer::new();
+    let asked = analyzer.analyze_query(query, LanguageSet::all());
+    let language = text::detect_language(text);
+    let matches = analyzer.matches(&asked, text, language, &mut Scratch::new());
+    let mut is_matched = vec![false; text.chars().count()];
+    for span in matches.into_iter().map(|found| found.chars) {
+        let end = span.end.min(is_matched.len());
+        is_matched[span.start.min(end)..end].fill(true);
+    }
+    let (mut n_bytes, mut n_chars) = (0, 0);
+    let mut found = Vec::new();
+    for (start, end) in words(text) {
+        n_chars += text[n_bytes..start].chars().count();
+        let n_own = text[start..end].chars().count();
+        let is_found = is_matched[n_chars..n_chars + n_own].iter().any(|is_matched| *is_matched);
+        if is_found || sought.iter().any(|word| is_same(word, &text[start..end])) {
+            found.push(start..end);
+        }
+        (n_bytes, n_chars) = (end, n_chars + n_own);
+    }
+    found
+}
+
 /// Gives the part of a text that has most of the query's words, on one line, with marks where it
-/// was cut.
+/// was cut; the first of the words is near its beginning, since the end may not be seen.
 pub(crate) fn window(text: &str, query: &str) -> String {
-    let sought: Vec<String> =
-        words(query).map(|(start, end)| text::fold(&query[start..end])).collect();
+    let found = found(text, query);
     let pieces: Vec<&str> = text.split_whitespace().collect();
+    let mut next = found.iter().peekable();
     let is_sought: Vec<bool> = pieces
         .iter()
         .map(|piece| {
-            words(piece)
-                .any(|(start, end)| sought.iter().any(|word| is_same(word, &piece[start..end])))
+            let end = piece.as_ptr() as usize - text.as_ptr() as usize + piece.len();
+            let mut is_sought = false;
+            while next.next_if(|range| range.start < end).is_some() {
+                is_sought = true;
+            }
+            is_sought
         })
         .collect();
     let lengths: Vec<usize> = pieces.iter().map(|piece| piece.chars().count() + 1).collect();
@@ -60,11 +97,33 @@ pub(crate) fn window(text: &str, query: &str) -> String {
         n_chars -= lengths[start];
         count -= usize::from(is_sought[start]);
     }
+    let best = from_first(best, &is_sought, &lengths);
     let before = if best.start > 0 { "… " } else { "" };
     let after = if best.end < pieces.len() { " …" } else { "" };
     let shown = pieces[best].join(" ");
     let shown: String = shown.chars().take(2 * WINDOW_CHARS).collect();
     format!("{before}{shown}{after}")
+}
+
+/// Moves a window on so that it begins a few words before the first that is sought; none of those
+/// in it is lost.
+fn from_first(window: Range<usize>, is_sought: &[bool], lengths: &[usize]) -> Range<usize> {
+    let Some(first) = window.clone().find(|at| is_sought[*at]) else { return window };
+    let (mut start, mut n_before) = (first, 0);
+    while start > window.start && n_before + lengths[start - 1] <= BEFORE_CHARS {
+        start -= 1;
+        n_before += lengths[start];
+    }
+    // What is near the beginning of the text is shown from there.
+    if window.start == 0 && lengths[..start].iter().sum::<usize>() <= BEFORE_CHARS {
+        start = 0;
+    }
+    let (mut end, mut n_chars) = (start, 0);
+    while end < lengths.len() && (end < window.end || n_chars + lengths[end] <= WINDOW_CHARS) {
+        n_chars += lengths[end];
+        end += 1;
+    }
+    start..end
 }
 
 fn is_same(sought: &str, word: &str) -> bool {
@@ -117,6 +176,12 @@ mod tests {
         check("<b>work</b> & more", "work", "&lt;b&gt;<mark>work</mark>&lt;/b&gt; &amp; more");
         check("școală", "scoala", "<mark>școală</mark>");
         check("calibrated twice", "calibrate", "<mark>calibrated</mark> twice");
+        check("it was calibrated", "calibration", "it was <mark>calibrated</mark>");
+        check(
+            "Primăria a publicat contractele",
+            "contractelor",
+            "Primăria a publicat <mark>contractele</mark>",
+        );
         check("works", "or", "works");
         check("東京都", "京", "東<mark>京</mark>都");
         check("nothing", "", "nothing");
@@ -133,6 +198,16 @@ mod tests {
         assert_eq!(window("a\n\nb", "x"), "a b");
         assert_eq!(window("", "x"), "");
         assert!(window(&"長".repeat(5_000), "長").chars().count() <= 2 * WINDOW_CHARS + 4);
+    }
+
+    #[test]
+    fn a_word_far_into_a_text_is_at_the_beginning_of_its_window() {
+        for n_before in [0, 3, 20, 79, 80, 81, 500] {
+            let text = format!("{}calibrated again {}", "far ".repeat(n_before), "off ".repeat(99));
+            let shown = window(&text, "calibration");
+            let at = shown.find("calibrated").expect("the word is shown");
+            assert!(at <= 2 * BEFORE_CHARS + 8, "{n_before}: {shown}");
+        }
     }
 
     proptest::proptest! {

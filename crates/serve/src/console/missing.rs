@@ -4,12 +4,14 @@
 //! caller may not see it, it is no candidate, its score is below a threshold, it is beyond the
 //! number of results, or the budget of the answer ended before it.
 
+use std::collections::HashSet;
+
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::judged;
 use super::layout::{form_token, problem};
-use super::locate::{Located, locate};
+use super::locate::{JsonDocument, Located, alike, locate};
 use super::marked::marked;
 use super::params::{Params, encoded};
 use super::stages::figure;
@@ -48,7 +50,7 @@ pub(super) async fn panel(viewer: &Viewer, params: &Params, query: &str) -> Mark
                 button .primary type="submit" { "Find out" }
             }
         }
-        @if !document.is_empty() { (verdict(viewer, query, &document, limit, threshold).await) }
+        @if !document.is_empty() { (verdict(viewer, params, query, &document, limit, threshold).await) }
     }
 }
 
@@ -63,6 +65,8 @@ struct Step {
 enum Outcome {
     Passed,
     Lost,
+    /// Another result says the same, and stands for it.
+    Folded,
 }
 
 fn passed(seen: Markup) -> Step {
@@ -75,6 +79,7 @@ fn lost(seen: Markup) -> Step {
 
 async fn verdict(
     viewer: &Viewer,
+    params: &Params,
     query: &str,
     document: &str,
     limit: usize,
@@ -83,18 +88,22 @@ async fn verdict(
     let located = locate(viewer, document).await;
     let steps = match &located {
         Some(located) => steps(viewer, query, located, limit, threshold).await,
-        None => not_there(viewer, document).await,
+        None => not_there(viewer, params, document).await,
     };
-    let is_lost = steps.last().is_some_and(|step| step.outcome == Outcome::Lost);
+    let last = steps.last().map_or(Outcome::Passed, |step| step.outcome);
     html! {
         section .card aria-labelledby="verdict" {
             h2 #verdict {
-                @if is_lost { "Lost at: " (NAMES[steps.len() - 1]) } @else { "It was found" }
+                @match last {
+                    Outcome::Lost => { "Lost at: " (NAMES[steps.len() - 1]) },
+                    Outcome::Folded => "It is a copy of another result",
+                    Outcome::Passed => "It was found",
+                }
             }
             ol .steps {
                 @for (position, name) in NAMES.iter().enumerate() {
                     @match steps.get(position) {
-                        Some(step) => li class=(if step.outcome == Outcome::Passed { "passed" } else { "lost" }) {
+                        Some(step) => li class=(match step.outcome { Outcome::Passed => "passed", Outcome::Folded | Outcome::Lost => "lost" }) {
                             strong { (name) } div { (step.seen) } },
                         None => li .not-reached { strong { (name) } div { "Not reached." } },
                     }
@@ -123,7 +132,7 @@ fn should_have(viewer: &Viewer, query: &str, located: &Located) -> Markup {
 
 /// Nothing that the viewer may see has this name; an administrator who looks as somebody else can
 /// tell invisible from missing.
-async fn not_there(viewer: &Viewer, document: &str) -> Vec<Step> {
+async fn not_there(viewer: &Viewer, params: &Params, document: &str) -> Vec<Step> {
     if viewer.is_viewing_as() && locate(&viewer.as_signed_in(), document).await.is_some() {
         return vec![
             passed(html! { "It is in the index." }),
@@ -132,7 +141,11 @@ async fn not_there(viewer: &Viewer, document: &str) -> Vec<Step> {
         ];
     }
     let look = viewer.link("/sources", &Params::default().with("q", document));
+    let alike = alike(viewer, document).await;
     vec![lost(html! { "No document that you may see is called " code { (document) } ". "
+    @if !alike.is_empty() { "Did you mean "
+        @for (position, path) in alike.iter().enumerate() { @if position > 0 { ", " }
+            a href=(viewer.link("/", &params.with("document", path))) { (path) } } "? " }
     a href=(format!("{look}#files")) { "Look for it in Sources" } "." })]
 }
 
@@ -151,7 +164,17 @@ async fn steps(
     };
     let hit = (1..).zip(results).find(|(_, result)| located.is(result));
     let mut steps = Vec::new();
+    if let Some(json) = &located.json {
+        if json.tools.is_empty() {
+            return vec![lost(
+                html! { strong { (located.title) } " is a JSON document, and no search tool is made over it: none of its text is in the index. "
+                a href=(viewer.href(&format!("/contexts/{}", encoded(&json.project_id)))) { "Make one in its project" } "." },
+            )];
+        }
+        steps.push(passed(html! { strong { (located.title) } " is a JSON document, searched by " (tool_links(viewer, json)) "." }));
+    }
     match &located.unread {
+        _ if located.json.is_some() => {}
         // A file without text can still be found by its name.
         Some((outcome, reason)) if hit.is_none() => {
             let file = located.path.as_deref().unwrap_or_default();
@@ -172,12 +195,19 @@ async fn steps(
         return steps;
     }
     let Some((place, hit)) = hit else {
-        steps.push(beyond(viewer, query, located, results.len()).await);
+        steps.push(match (1..).zip(results).find(|(_, result)| says_the_same(located, result)) {
+            Some((place, other)) => folded(place, other),
+            None => beyond(viewer, query, located, results.len()).await,
+        });
         return steps;
     };
     let score = hit["score"].as_f64().unwrap_or_default();
     let best = results.first().and_then(|first| first["score"].as_f64()).unwrap_or_default();
-    steps.push(passed(html! { "It is among the candidates, at place " (place) "." }));
+    let title = hit["title"].as_str().unwrap_or_default();
+    steps.push(passed(match located.is_itself(hit) {
+        true => html! { "It is among the candidates, at place " (place) "." },
+        false => html! { "It is listed as a copy of " strong { (title) } ", the result at place " (place) "." },
+    }));
     let scores =
         html! { "Its score is " (figure(score)) "; the best result has " (figure(best)) "." };
     match threshold {
@@ -200,6 +230,36 @@ async fn steps(
     ));
     steps.push(within_budget(viewer, query, located, limit).await);
     steps
+}
+
+/// Letters of the runs that two texts are compared by, and the part of them that is shared by texts
+/// that say the same.
+const RUN_CHARS: usize = 5;
+const SHARED_PART: f64 = 0.85;
+
+/// Tells whether a result says what the document says, so that `search` shows one of them. A result
+/// names a few of the places that say the same, and not all.
+fn says_the_same(located: &Located, result: &Value) -> bool {
+    let letters = |text: &str| -> Vec<char> {
+        text::fold(text).chars().filter(|char| char.is_alphanumeric()).collect()
+    };
+    let runs = |letters: &[char]| -> HashSet<Vec<char>> {
+        letters.windows(RUN_CHARS).map(<[char]>::to_vec).collect()
+    };
+    let of_result = runs(&letters(result["text"].as_str().unwrap_or_default()));
+    let own = runs(&letters(&located.text));
+    let n_shared = of_result.intersection(&own).count();
+    !of_result.is_empty() && n_shared as f64 >= SHARED_PART * of_result.len() as f64
+}
+
+fn folded(place: usize, other: &Value) -> Step {
+    let title = other["title"].as_str().unwrap_or_default();
+    let n_named = other["duplicates"].as_array().map_or(0, Vec::len);
+    Step {
+        outcome: Outcome::Folded,
+        seen: html! { "It says the same as " strong { (title) } ", the result at place " (place)
+        ", and is shown once with it. " @if n_named > 0 { "That result names " (n_named) " of its copies, and not this one." } },
+    }
 }
 
 /// Whether the answer that an agent gets ends before the document.
@@ -246,7 +306,18 @@ async fn beyond(viewer: &Viewer, query: &str, located: &Located, n_results: usiz
             code { (tool) } " reaches it." });
         }
     }
+    if let Some(json) = &located.json {
+        return lost(html! { "None of its texts is among the " (n_results) " results. "
+        (tool_links(viewer, json)) " looks at it alone." });
+    }
     lost(not_a_candidate(located, query, n_results))
+}
+
+fn tool_links(viewer: &Viewer, json: &JsonDocument) -> Markup {
+    html! { @for (position, (id, name)) in json.tools.iter().enumerate() {
+        @if position > 0 { ", " }
+        a href=(viewer.href(&format!("/tools/{}?made={}", encoded(name), encoded(id)))) { code { (name) } }
+    } }
 }
 
 /// What the text has of the query's words.
@@ -262,7 +333,14 @@ fn not_a_candidate(found: &Located, query: &str, n_results: usize) -> Markup {
             "Its text has " strong { (present.join(", ")) }
             @if !absent.is_empty() { " and not " strong { (absent.join(", ")) } }
         }
-        ", and " (n_results) " others are nearer by words or by vector. "
+        @if found.source == "tables" {
+            ". Of a table, " code { "search" } " looks at the values of its text fields, by words alone: none of them is among the "
+            (n_results) " results. " code { "query_table" } " looks at all of its rows. "
+        } @else if n_results >= DEEP {
+            ", and " (n_results) " others are nearer by words or by vector. "
+        } @else {
+            ", and neither words nor vectors bring it among the " (n_results) " results. "
+        }
         @if let Some(line) = best_line(&found.text, query) {
             "The nearest line: " q { (marked(&line, query)) }
         }
@@ -278,4 +356,48 @@ fn best_line(text: &str, query: &str) -> Option<String> {
     };
     let best = text.lines().max_by_key(|line| count(line)).filter(|line| count(line) > 0)?;
     Some(best.chars().take(300).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn located(source: &str, text: &str) -> Located {
+        Located {
+            id: "f1".to_owned(),
+            source: source.to_owned(),
+            title: "notes.md".to_owned(),
+            text: text.to_owned(),
+            path: None,
+            of_base: None,
+            unread: None,
+            json: None,
+        }
+    }
+
+    const TEXT: &str = "Remote work is allowed on three days a week, the manager agrees.";
+
+    #[test]
+    fn a_copy_is_told_from_what_is_not_found() {
+        let result = json!({ "title": "remote-work.md", "text": TEXT.to_uppercase(),
+            "duplicates": [{ "id": "x", "title": "other.md" }] });
+        let longer = format!("A preface of some length before it. {TEXT} And what follows.");
+        assert!(says_the_same(&located("files", &longer), &result));
+        assert!(!says_the_same(&located("files", "Visitors sign the book at the gate."), &result));
+        assert!(!says_the_same(&located("files", TEXT), &json!({ "text": "" })));
+        let step = folded(3, &result);
+        assert!(step.outcome == Outcome::Folded);
+        let seen = step.seen.into_string();
+        assert!(seen.contains("remote-work.md") && seen.contains("place 3"), "{seen}");
+    }
+
+    #[test]
+    fn others_are_nearer_only_where_there_are_others() {
+        let few = not_a_candidate(&located("files", TEXT), "remote walrus", 5).into_string();
+        assert!(few.contains("among the 5 results") && !few.contains("nearer by words"), "{few}");
+        let many = not_a_candidate(&located("files", TEXT), "remote walrus", DEEP).into_string();
+        assert!(many.contains("50 others are nearer"), "{many}");
+        let table = not_a_candidate(&located("tables", "people"), "walrus", 0).into_string();
+        assert!(table.contains("values of its text fields"), "{table}");
+    }
 }

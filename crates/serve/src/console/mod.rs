@@ -11,10 +11,12 @@ mod settings;
 mod viewer;
 
 mod bars;
+mod bidi;
 mod cost;
 mod events;
 mod jobs;
 mod json_view;
+mod lists;
 mod marked;
 mod stages;
 mod time;
@@ -47,17 +49,20 @@ mod table_export;
 mod table_filters;
 mod tables;
 mod tools;
+mod tree;
 
 mod sign_in;
 mod view_as;
 
-use axum::extract::Extension;
+use axum::Router;
+use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Router, response::Response};
+use http::{HeaderMap, StatusCode};
 
 use crate::http::HttpState;
 
-pub(crate) use layout::{not_found, wants_html};
+pub(crate) use layout::{not_found, refused, wants_html};
 pub use sessions::Sessions;
 pub use settings::{Check, ConsoleConfig, ConsoleSettings};
 pub(crate) use viewer::Api;
@@ -88,7 +93,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/knowledge/documents/{id}/original", get(document::original))
         .route("/contexts", get(contexts::list))
         .route("/contexts/{id}", get(contexts::project))
-        .route("/contexts/documents/{id}", get(contexts::document))
+        .route("/contexts/documents/{id}", get(tree::document))
         .route("/do/{name}", post(actions::act))
         .route("/activity", get(activity::show))
         .route("/activity/export", get(activity::export))
@@ -106,7 +111,16 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/view-as", get(view_as::show).post(view_as::begin))
         .route("/view-as/stop", post(view_as::stop))
         .route("/assets/{version}/{name}", get(assets::asset))
+        .method_not_allowed_fallback(only_forms)
         .layer(Extension(Api(api)))
+}
+
+/// Answers whoever opens the address of a form, by a reload or from the history.
+async fn only_forms(State(http_state): State<HttpState>, headers: HeaderMap) -> Response {
+    if wants_html(&headers) {
+        return layout::only_forms(&http_state.shared.load().server.base_path());
+    }
+    StatusCode::METHOD_NOT_ALLOWED.into_response()
 }
 
 /// Addresses that take files, within the limit that REST has for them.
@@ -119,8 +133,46 @@ fn uploads() -> Router<HttpState> {
 
 /// Sends a browser on to another page, as an answer to a form.
 fn go_to(viewer: &viewer::Viewer, path: &str) -> Response {
-    use axum::response::{IntoResponse, Redirect};
-    // Only paths of this server: never an address that a form was given.
-    let is_local = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
-    Redirect::to(&viewer.href(if is_local { path } else { "/" })).into_response()
+    use axum::response::Redirect;
+    Redirect::to(&viewer.href(local_path(path))).into_response()
+}
+
+/// Gives a path of this server as it is, and the start for anything else that a form or an address
+/// was given. Browsers take a backslash for a slash and leave tabs and line breaks out, so that
+/// `/\t/evil.example` leads elsewhere; other characters than those of addresses break the header.
+fn local_path(path: &str) -> &str {
+    let is_local = path.starts_with('/')
+        && !path.starts_with("//")
+        && path.chars().all(|char| char.is_ascii_graphic() && char != '\\');
+    if is_local { path } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_elsewhere() {
+        for path in ["/", "/activity?view=judged", "/sources#jobs", "/x?q=%09%2F", "/a//b"] {
+            assert_eq!(local_path(path), path);
+        }
+        for path in [
+            "",
+            "x",
+            "//evil.example",
+            "/\\evil.example",
+            "\\/evil.example",
+            "/\t/evil.example",
+            "/\n/evil.example",
+            "/\r\n/evil.example",
+            "\t//evil.example",
+            "https://evil.example",
+            "/a b",
+            "/\u{7f}",
+            "/\u{85}x",
+            "/ș",
+        ] {
+            assert_eq!(local_path(path), "/", "{path:?}");
+        }
+    }
 }

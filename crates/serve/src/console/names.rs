@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
 use super::json_view::json_box;
-use super::layout::{Section, empty, form_token, page, part, problem, shown};
+use super::layout::{Section, empty, form_token, no_tool, page, part, problem, shown};
 use super::marked::marked;
 use super::params::Params;
 use super::stages::score_bar;
@@ -57,6 +57,9 @@ fn body(
     found: &Markup,
     answers: &Markup,
 ) -> Markup {
+    if categories.is_empty() && !viewer.has_tool("search_filters") {
+        return html! { h1 { "Names" } (no_tool("search_filters")) };
+    }
     if categories.is_empty() {
         let next = html! { p { "Add a list of names to " code { "dowse.toml" } " with " code { "[[dimensions]]" } "." } };
         return html! { h1 { "Names" } (empty("No dimension is configured.", &next)) };
@@ -173,6 +176,27 @@ fn candidates(answer: &Value, query: &str) -> Markup {
     }
 }
 
+/// Asks for all answers to some queries; one reply may be too small for them.
+async fn answers_of(viewer: &Viewer, queries: &[Value]) -> Result<Vec<Value>, ToolError> {
+    let mut answers: Vec<Value> = Vec::new();
+    let mut arguments = json!({ "queries": queries });
+    loop {
+        let mut reply = viewer.tool("search_filters_batch", arguments.clone()).await?.value;
+        let n_before = answers.len();
+        if let Value::Array(some) = reply["responses"].take() {
+            answers.extend(some);
+        }
+        match reply["next"].as_str() {
+            Some(next) if answers.len() > n_before => arguments["cursor"] = json!(next),
+            _ => break,
+        }
+    }
+    if answers.len() == queries.len() {
+        return Ok(answers);
+    }
+    Err(ToolError::internal("some of the names were not answered"))
+}
+
 async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) -> Markup {
     let category = chosen(params, categories);
     let lines: Vec<&str> =
@@ -188,11 +212,8 @@ async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) 
             .iter()
             .map(|line| json!({ "category": category, "query": line, "limit": 3 }))
             .collect();
-        match viewer.tool("search_filters_batch", json!({ "queries": queries })).await {
-            Ok(reply) => {
-                let answers = reply.value["responses"].as_array().cloned().unwrap_or_default();
-                rows.extend(some.iter().map(|line| (*line).to_owned()).zip(answers));
-            }
+        match answers_of(viewer, &queries).await {
+            Ok(answers) => rows.extend(some.iter().map(|line| (*line).to_owned()).zip(answers)),
             Err(error) => return problem(&error),
         }
     }

@@ -192,7 +192,7 @@ async fn check(viewer: &Viewer) -> Markup {
             .filter(|source| source["problems"].as_array().is_some_and(|all| !all.is_empty()))
             .count();
     html! {
-        @if n_problems == 0 { div .good { p { "Everything that is kept is right, and every source can be read." } } }
+        @if n_problems == 0 { div .good { p { "The store is consistent, and every source can be read." } } }
         @for found in list("problems") {
             div .problem { p { strong { (shown(&found["what"])) } " " (shown(&found["problem"])) } p .hint { (shown(&found["hint"])) } }
         }

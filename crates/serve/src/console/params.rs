@@ -4,9 +4,6 @@ use axum::extract::FromRequestParts;
 use axum::extract::Query;
 use http::request::Parts;
 
-/// Values longer than this are not read.
-const MAX_VALUE_BYTES: usize = 20_000;
-
 /// Names and values in the order of the address; a name may occur more than once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Params(Vec<(String, String)>);
@@ -96,7 +93,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 }
 
 fn is_given(value: &str) -> bool {
-    !value.trim().is_empty() && value.len() <= MAX_VALUE_BYTES
+    !value.trim().is_empty()
 }
 
 /// Writes a piece of an address so that nothing in it has a meaning there.
@@ -134,6 +131,13 @@ mod tests {
             let written = Params::default().with(name, value);
             assert_eq!(params(&written.to_query()), written);
         }
+    }
+
+    #[test]
+    fn a_long_value_is_no_blank_one() {
+        let text = "x".repeat(2_000_000);
+        let sent = Params::new(vec![("text".to_owned(), text.clone())]);
+        assert_eq!(sent.get("text"), Some(text.as_str()));
     }
 
     #[test]

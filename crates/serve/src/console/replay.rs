@@ -13,6 +13,7 @@ use super::jobs::short_time;
 use super::json_view::json_box;
 use super::layout::{Section, error_page, page, problem};
 use super::params::Params;
+use super::session::ViewAs;
 use super::time::thousands;
 use super::viewer::Viewer;
 
@@ -31,7 +32,7 @@ pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Par
         h1 { code { (entry.tool) } }
         dl .facts {
             dt { "Query" } dd { (entry.query.as_deref().unwrap_or("—")) }
-            dt { "Caller" } dd { (entry.tenant) "/" (entry.caller) }
+            dt { "Caller" } dd { (entry.tenant) "/" (entry.caller) @if let Some(seen) = &entry.viewing_as { ", viewing as " (seen) } }
             dt { "When" } dd { (short_time(&iso(entry.at))) " UTC" }
             dt { "Outcome" } dd { span class=(format!("badge {}", outcome_name(entry.outcome))) { (outcome_name(entry.outcome)) } " " (entry.code.as_deref().unwrap_or_default()) }
             dt { "Results" } dd { (entry.results) ", " (entry.redacted) " pieces redacted"
@@ -47,10 +48,10 @@ pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Par
     page(&viewer, Section::Activity, "Call", &body)
 }
 
-async fn replay(viewer: &Viewer, kept: &guard::KeptAnswer) -> Markup {
+async fn replay(viewer: &Viewer, kept: &guard::StoredAnswer) -> Markup {
     let Some(answer) = &kept.answer else {
         let why = if kept.is_erased {
-            "It was erased together with a source that it held text of."
+            "It was erased when a source was deleted that it may have held text of."
         } else {
             "It is older than answers are kept."
         };
@@ -64,9 +65,10 @@ async fn replay(viewer: &Viewer, kept: &guard::KeptAnswer) -> Markup {
         };
     };
     let arguments = kept.arguments.clone().unwrap_or_default();
-    let today = match viewer.app.tools.get(&kept.tool, &viewer.caller) {
+    let (asking, whose) = as_caller(viewer, kept);
+    let today = match asking.app.tools.get(&kept.tool, &asking.caller) {
         Some(tool) if tool.spec.effect == tools::Effect::ReadOnly => {
-            Some(viewer.call(tool, Value::Object(arguments.clone())).await)
+            Some(asking.call(tool, Value::Object(arguments.clone())).await)
         }
         _ => None,
     };
@@ -76,6 +78,7 @@ async fn replay(viewer: &Viewer, kept: &guard::KeptAnswer) -> Markup {
                 p .cost { strong { (thousands(cost::tokens(&answer.to_string()))) } " tokens, index generation " (generation(viewer, kept)) }
                 (json_box("kept-json", answer)) }
             section aria-labelledby="today" { h2 #today { "Today" }
+                @if today.is_some() { (whose_rights(whose, kept)) }
                 @match &today {
                     None => p .note { "Only tools of this server that change nothing are called again." },
                     Some(Err(error)) => (problem(error)),
@@ -87,8 +90,58 @@ async fn replay(viewer: &Viewer, kept: &guard::KeptAnswer) -> Markup {
     }
 }
 
+/// With whose rights today's answer is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Whoever looks made the call.
+    Own,
+    /// With the rights that the call was made with.
+    Callers,
+    /// With those of the administrator who looks.
+    Lookers,
+}
+
+/// Asks as the one who called, with the rights that the call was made with, where whoever looks has
+/// all of them: looking at a call gives nobody more to read.
+fn as_caller(viewer: &Viewer, kept: &guard::StoredAnswer) -> (Viewer, Whose) {
+    let looker = &viewer.caller;
+    if looker.subject == kept.caller && looker.tenant.as_str() == kept.tenant {
+        return (viewer.clone(), Whose::Own);
+    }
+    let Some(rights) = kept.rights.as_ref().filter(|_| !viewer.is_viewing_as()) else {
+        return (viewer.clone(), Whose::Lookers);
+    };
+    let view = ViewAs {
+        chosen_by: viewer.signed_in.client_key(),
+        subject: kept.caller.clone(),
+        tenant: kept.tenant.clone(),
+        department: rights.department.clone(),
+        clearance: rights.clearance.to_string(),
+        roles: rights.roles.iter().cloned().collect(),
+    };
+    let is_operator = viewer.app.console.is_operator(&viewer.signed_in);
+    let caller = view.caller(&viewer.signed_in, is_operator);
+    let is_the_same = caller.tenant.as_str() == kept.tenant
+        && caller.clearance == rights.clearance
+        && caller.roles == rights.roles;
+    match is_the_same {
+        true => (viewer.seeing_as(caller), Whose::Callers),
+        false => (viewer.clone(), Whose::Lookers),
+    }
+}
+
+fn whose_rights(whose: Whose, kept: &guard::StoredAnswer) -> Markup {
+    html! {
+        @match whose {
+            Whose::Own => {},
+            Whose::Callers => p .note { "Asked with the rights that " strong { (kept.caller) } " had." },
+            Whose::Lookers => p .note { strong { "Asked with your rights" } ", which are not those of " strong { (kept.caller) } ": a difference may come from that." },
+        }
+    }
+}
+
 /// The generation of the index that an answer was made from, beside that of now.
-fn generation(viewer: &Viewer, kept: &guard::KeptAnswer) -> String {
+fn generation(viewer: &Viewer, kept: &guard::StoredAnswer) -> String {
     let now = (viewer.app.console.generation)();
     match (kept.generation, now) {
         (None, _) => "not known".to_owned(),

@@ -12,6 +12,9 @@ use super::params::Params;
 /// Groups inside groups; deeper objects are written as JSON.
 const MAX_DEPTH: usize = 2;
 
+/// Text that may be this long has lines; a field of one line would run them together.
+const MIN_LONG_TEXT: u64 = 10_000;
+
 /// What the names of fields begin with.
 const PREFIX: &str = "arg.";
 
@@ -19,6 +22,10 @@ const PREFIX: &str = "arg.";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
+    /// Text of many lines.
+    LongText,
+    /// A whole number, or text such as a cursor.
+    WholeOrText,
     Whole,
     Number,
     Truth,
@@ -34,15 +41,31 @@ pub(super) fn fields(schema: &Map<String, Value>, params: &Params) -> Markup {
     let any = properties(schema).next().is_some();
     html! {
         @if !any { p .note { "This tool takes no arguments." } }
-        (group(schema, PREFIX, params, 0))
+        (group(schema, PREFIX, params, 0, &Needed::Always))
     }
 }
 
-fn group(schema: &Map<String, Value>, prefix: &str, params: &Params, depth: usize) -> Markup {
+/// Whether the object that a field is a part of is given in any case. A browser must not insist on
+/// a field of an object that may be left out: the tool says what is missing once one is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Needed {
+    Always,
+    /// With the name of the object that may be left out.
+    With(String),
+}
+
+fn group(
+    schema: &Map<String, Value>,
+    prefix: &str,
+    params: &Params,
+    depth: usize,
+    needed: &Needed,
+) -> Markup {
     let required = names(schema.get("required"));
     html! {
         @for (name, property) in properties(schema) {
-            (field(name, property, required.contains(&name.as_str()), prefix, params, depth))
+            @let needed = required.contains(&name.as_str()).then_some(needed);
+            (field(name, property, needed, prefix, params, depth))
         }
     }
 }
@@ -50,21 +73,26 @@ fn group(schema: &Map<String, Value>, prefix: &str, params: &Params, depth: usiz
 fn field(
     name: &str,
     property: &Map<String, Value>,
-    is_required: bool,
+    needed: Option<&Needed>,
     prefix: &str,
     params: &Params,
     depth: usize,
 ) -> Markup {
+    let is_required = needed == Some(&Needed::Always);
     let path = format!("{prefix}{name}");
     let kind = kind_of(property, depth);
     let value = params.text(&path);
     let description = property.get("description").and_then(Value::as_str);
     if kind == Kind::Group {
+        let within = match needed {
+            Some(needed) => needed.clone(),
+            None => Needed::With(name.to_owned()),
+        };
         return html! {
             fieldset {
                 legend { (name) }
                 @if let Some(text) = description { p .note { (text) } }
-                (group(property, &format!("{path}."), params, depth + 1))
+                (group(property, &format!("{path}."), params, depth + 1, &within))
             }
         };
     }
@@ -73,7 +101,11 @@ fn field(
     let default = default.as_deref();
     html! {
         div .field {
-            label for=(path) { (name) @if is_required { span .note { " required" } } }
+            label for=(path) { (name) @match needed {
+                Some(Needed::Always) => span .note { " required" },
+                Some(Needed::With(whole)) => span .note { " required with " (whole) },
+                None => {},
+            } }
             @match kind {
                 Kind::Truth => select id=(path) name=(path) aria-describedby=[note.as_deref()] {
                     option value="" { "not given" @if let Some(default) = default { " (" (default) ")" } }
@@ -92,7 +124,9 @@ fn field(
                     placeholder="one on each line" aria-describedby=[note.as_deref()] { (value) },
                 Kind::Json => textarea id=(path) name=(path) rows="3" required[is_required]
                     placeholder="JSON" spellcheck="false" aria-describedby=[note.as_deref()] { (value) },
-                Kind::Text | Kind::Group => input id=(path) name=(path) type="text" value=(value)
+                Kind::LongText => textarea id=(path) name=(path) rows="6" required[is_required]
+                    aria-describedby=[note.as_deref()] { (value) },
+                Kind::Text | Kind::WholeOrText | Kind::Group => input id=(path) name=(path) type="text" value=(value)
                     required[is_required] placeholder=[default] autocomplete="off"
                     aria-describedby=[note.as_deref()];,
             }
@@ -159,6 +193,12 @@ fn read_group(
             Kind::Json => {
                 serde_json::from_str(text).map_err(|error| wrong(&format!("JSON ({error})")))?
             }
+            Kind::WholeOrText => match text.trim().parse::<i64>() {
+                Ok(whole) => Value::from(whole),
+                Err(_) => Value::String(text.trim().trim_matches('"').to_owned()),
+            },
+            // Browsers end the lines of a form as Windows does.
+            Kind::LongText => Value::String(text.replace("\r\n", "\n")),
             Kind::Text | Kind::Choice | Kind::Group => Value::String(text.to_owned()),
         };
         read.insert(name.clone(), value);
@@ -174,7 +214,11 @@ fn kind_of(property: &Map<String, Value>, depth: usize) -> Kind {
         "integer" => Kind::Whole,
         "number" => Kind::Number,
         "boolean" => Kind::Truth,
-        "string" => Kind::Text,
+        "string" => {
+            let longest = property.get("maxLength").and_then(Value::as_u64).unwrap_or_default();
+            if longest >= MIN_LONG_TEXT { Kind::LongText } else { Kind::Text }
+        }
+        "integer|string" | "string|integer" => Kind::WholeOrText,
         "array" => {
             let items = property.get("items").and_then(Value::as_object);
             match items.map(type_of).as_deref() {
@@ -228,6 +272,8 @@ mod tests {
                 "exts": { "type": "array", "items": { "type": "string" } },
                 "range": { "type": "array", "items": { "type": "number" } },
                 "format": { "type": "string", "enum": ["json", "csv"] },
+                "offset": { "type": ["integer", "string"] },
+                "text": { "type": "string", "maxLength": 10_000 },
                 "filters": { "type": "object", "properties": {
                     "host": { "type": "string" },
                     "any": { "type": "array", "items": { "type": "object" } },
@@ -259,6 +305,10 @@ mod tests {
             &[("arg.filters.host", "a"), ("arg.filters.any", "[{\"x\":1}]"), ("arg.format", "csv")],
             &json!({ "format": "csv", "filters": { "host": "a", "any": [{ "x": 1 }] } }),
         );
+        check(&[("arg.offset", " 20 ")], &json!({ "offset": 20 }));
+        check(&[("arg.offset", "wdIbed")], &json!({ "offset": "wdIbed" }));
+        check(&[("arg.offset", "\"wdIbed\"")], &json!({ "offset": "wdIbed" }));
+        check(&[("arg.text", "one\r\ntwo\r\n")], &json!({ "text": "one\ntwo\n" }));
         check(&[("other", "1")], &json!({}));
     }
 
@@ -270,6 +320,32 @@ mod tests {
             let last = name.rsplit('.').next().unwrap();
             assert!(error.message.contains(&format!("`{last}`")), "{}", error.message);
         }
+    }
+
+    #[test]
+    fn a_part_of_an_object_that_may_be_left_out_is_not_insisted_on() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "query": { "type": "string" },
+                "series": { "type": "object", "required": ["field"], "properties": {
+                    "field": { "type": "string" },
+                    "step": { "type": "object", "required": ["unit"], "properties": { "unit": { "type": "string" } } },
+                } },
+                "must": { "type": "object", "required": ["part"], "properties": { "part": { "type": "string" } } },
+            },
+            "required": ["query", "must"],
+        });
+        let page = fields(schema.as_object().unwrap(), &Params::default()).0;
+        let input = |name: &str| {
+            let (_, after) = page.split_once(&format!("<input id=\"arg.{name}\"")).unwrap();
+            after.split('>').next().unwrap().to_owned()
+        };
+        assert!(input("query").contains(" required"));
+        assert!(input("must.part").contains(" required"));
+        assert!(!input("series.field").contains(" required"), "{}", input("series.field"));
+        assert!(!input("series.step.unit").contains(" required"));
+        assert!(page.contains("required with series"), "{page}");
     }
 
     #[test]

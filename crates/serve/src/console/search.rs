@@ -82,7 +82,7 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
                     "explain" => (explanation(shown, &people.value)),
                     "missing" => (missing::panel(viewer, params, query).await),
                     "cost" => (cost::simulator(viewer, params, query, &without_explanations(&people.value))),
-                    _ => { (list(viewer, params, query, shown)) (hidden_from(viewer, query, &people.value).await) }
+                    _ => { (list(viewer, params, query, shown).await) (hidden_from(viewer, query, &people.value).await) }
                 }
                 @if chosen.len() > shown.len() && view == "results" {
                     p { a .button href=(viewer.link("/", &params.with("limit", &(n_shown * 2).to_string()))) {

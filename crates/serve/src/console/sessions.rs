@@ -12,6 +12,7 @@ use store::{Change, ObjectPage, Objects, TypedObject};
 
 use super::seal::Seal;
 use super::session::Session;
+use crate::key_uses::KeyUses;
 
 /// Sessions of one person whose credential is kept here; the oldest makes room for one more.
 const MAX_KEPT_PER_CALLER: usize = 20;
@@ -32,7 +33,7 @@ pub struct Sessions {
 /// One session as the catalogue keeps it. Its id begins with the moment at which it ends, so that
 /// those that are over come first in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct KeptSession {
+struct StoredSession {
     id: String,
     caller: String,
     expires_at: i64,
@@ -41,7 +42,7 @@ struct KeptSession {
     credential: Option<String>,
 }
 
-impl TypedObject for KeptSession {
+impl TypedObject for StoredSession {
     const KIND: &'static str = "console_session";
 
     fn id(&self) -> String {
@@ -63,6 +64,11 @@ impl Sessions {
         Sessions { objects: Some(objects) }
     }
 
+    /// Gives what remembers when keys of endpoints were used, in the same catalogue.
+    pub(crate) fn key_uses(&self) -> KeyUses {
+        KeyUses::kept_in(self.objects.clone())
+    }
+
     /// Gives the credential of a session that was not ended.
     ///
     /// While the catalogue does not answer, sessions go on whose cookie holds the credential: it
@@ -72,7 +78,7 @@ impl Sessions {
             return None;
         }
         let Some(objects) = &self.objects else { return session.credential.clone() };
-        let kept = match KeptSession::load(objects.as_ref(), &session.id) {
+        let kept = match StoredSession::load(objects.as_ref(), &session.id) {
             Ok(kept) => kept.map(|(kept, _)| kept),
             Err(error) => {
                 tracing::warn!(%error, "the catalogue cannot tell whether a session has ended");
@@ -102,7 +108,7 @@ impl Sessions {
     ) -> Result<(), String> {
         let objects = self.objects.as_ref().ok_or("there is no catalogue here")?;
         let sealed = seal.seal(&purpose(&session.id), credential.as_bytes());
-        let kept = KeptSession {
+        let kept = StoredSession {
             id: session.id.clone(),
             caller: caller.to_owned(),
             expires_at: session.expires_at,
@@ -110,8 +116,8 @@ impl Sessions {
             credential: Some(sealed.ok_or("the system gives no randomness")?),
         };
         let of_caller =
-            ObjectPage { parent: Some(caller.to_owned()), ..ObjectPage::of(KeptSession::KIND) };
-        let written = KeptSession::list(objects.as_ref(), &of_caller).and_then(|known| {
+            ObjectPage { parent: Some(caller.to_owned()), ..ObjectPage::of(StoredSession::KIND) };
+        let written = StoredSession::list(objects.as_ref(), &of_caller).and_then(|known| {
             let alive = known.iter().filter(|known| known.credential.is_some());
             let n_over = (alive.clone().count() + 1).saturating_sub(MAX_KEPT_PER_CALLER);
             let mut changes: Vec<Change> = alive.take(n_over).map(delete).collect();
@@ -130,7 +136,7 @@ impl Sessions {
             ended.insert(session.id.clone(), session.expires_at);
         }
         let Some(objects) = &self.objects else { return };
-        let ended = KeptSession {
+        let ended = StoredSession {
             id: session.id.clone(),
             caller: caller.to_owned(),
             expires_at: session.expires_at,
@@ -149,13 +155,13 @@ impl Sessions {
 
 /// Takes away rows of sessions that are over.
 fn over(objects: &dyn Objects, now: Timestamp) -> store::Result<Vec<Change>> {
-    let first = ObjectPage { limit: SWEPT, ..ObjectPage::of(KeptSession::KIND) };
-    let first = KeptSession::list(objects, &first)?;
+    let first = ObjectPage { limit: SWEPT, ..ObjectPage::of(StoredSession::KIND) };
+    let first = StoredSession::list(objects, &first)?;
     Ok(first.iter().filter(|kept| kept.expires_at <= now.0).map(delete).collect())
 }
 
-fn delete(kept: &KeptSession) -> Change {
-    Change::Delete(store::ObjectKey::new(KeptSession::KIND, &kept.id))
+fn delete(kept: &StoredSession) -> Change {
+    Change::Delete(store::ObjectKey::new(StoredSession::KIND, &kept.id))
 }
 
 /// A sealed credential opens for its own session alone.
@@ -207,7 +213,7 @@ mod tests {
         one.keep(&seal, &begun, "acme/ann", &large, NOW).unwrap();
         assert_eq!(other.credential(&seal, &begun).as_deref(), Some(large.as_str()));
         assert_eq!(other.credential(&Seal::new(&[8; 32]), &begun), None);
-        let (kept, _) = KeptSession::load(objects.as_ref(), &begun.id).unwrap().unwrap();
+        let (kept, _) = StoredSession::load(objects.as_ref(), &begun.id).unwrap().unwrap();
         assert!(!kept.credential.unwrap().contains("tttt"));
         other.end(&begun, "acme/ann", NOW);
         ENDED.lock().remove(&begun.id);
@@ -218,7 +224,7 @@ mod tests {
     fn what_is_kept_is_bounded_and_goes_with_its_time() {
         let (_folder, objects, one, _) = two_servers();
         let seal = Seal::new(&[7; 32]);
-        let count = || KeptSession::list(objects.as_ref(), &ObjectPage::of("console_session"));
+        let count = || StoredSession::list(objects.as_ref(), &ObjectPage::of("console_session"));
         let begun: Vec<Session> =
             (0..MAX_KEPT_PER_CALLER as i64 + 5).map(|n| session(9_000 + n, None)).collect();
         for session in &begun {

@@ -10,6 +10,7 @@ use model::{Caller, Identity, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::judged;
 use super::seal::SECRET_BYTES;
 use super::sessions::Sessions;
 use crate::App;
@@ -69,8 +70,12 @@ impl ConsoleSettings {
     ///
     /// Fails when the folder cannot be written.
     pub fn open(data_dir: &Path, config: &ConsoleConfig) -> std::io::Result<Self> {
+        let secret = secret_of(&data_dir.join(SECRET_FILE))?;
+        if let Err(error) = judged::drop_texts(data_dir) {
+            tracing::error!(%error, "texts could not be taken out of the files of judgements");
+        }
         Ok(ConsoleSettings {
-            secret: secret_of(&data_dir.join(SECRET_FILE))?,
+            secret,
             session: Duration::from_secs(config.session_hours.saturating_mul(3_600)),
             sessions: Sessions::default(),
             operators: config.operators.clone(),

@@ -10,12 +10,12 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use model::Caller;
 
-use super::go_to;
 use super::layout::{bare, respond};
 use super::params::Params;
 use super::seal::Seal;
 use super::session::{self, CookieScope, SESSION, Session, VIEW_AS, set_cookie};
 use super::viewer::Posted;
+use super::{go_to, local_path};
 use crate::App;
 use crate::guarded;
 use crate::http::{HttpState, identify};
@@ -75,9 +75,7 @@ pub(super) async fn enter(
     let base = app.server.base_path();
     let scope = scope(&app, &base);
     let seconds = app.console.session.as_secs();
-    let is_local = next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
-    let next = if is_local { next.as_str() } else { "/" };
-    let mut response = Redirect::to(&format!("{base}{next}")).into_response();
+    let mut response = Redirect::to(&format!("{base}{}", local_path(&next))).into_response();
     let old_view = session::cookie(&headers, VIEW_AS).map(|_| set_cookie(&scope, VIEW_AS, None, 0));
     let session = set_cookie(&scope, SESSION, Some(&sealed), seconds);
     for cookie in [session, old_view.flatten()].into_iter().flatten() {

@@ -15,7 +15,7 @@ use tools::{Code, ToolError};
 use super::events;
 use super::go_to;
 use super::jobs::{self, job_rows, short_time};
-use super::layout::{Section, empty, error_page, form_token, page, problem};
+use super::layout::{Section, empty, error_page, form_token, no_tool, page, problem};
 use super::params::{Params, encoded};
 use super::time::{ago, bytes, thousands};
 use super::viewer::{Posted, Viewer};
@@ -39,7 +39,8 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let body = html! {
         div .head { h1 { "Sources" }
             span .note { "The same as JSON: " a href=(viewer.href("/sources.json")) { code { "/v1/roots" } } } }
-        @if roots.is_empty() {
+        @if roots.is_empty() && !viewer.has_tool("listRoots") { (no_tool("listRoots")) }
+        @else if roots.is_empty() {
             (empty("No folder is configured.", &html! {
                 p { "Start with folders: " code { "dowse serve FOLDER" } }
                 p { "Or name them in " code { "dowse.toml" } ": " code { "[files] roots = [\"./documents\"]" } }
@@ -117,7 +118,8 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
     let listed = tokio::task::spawn_blocking(move || {
         let mut files = Vec::new();
         for outcome in wanted {
-            let room = SHOWN_PROBLEMS.saturating_sub(files.len());
+            // One more than is shown tells whether there is a next page.
+            let room = (SHOWN_PROBLEMS + 1).saturating_sub(files.len());
             if room == 0 {
                 break;
             }
@@ -125,13 +127,15 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
         }
         Ok::<_, files::Error>(files)
     });
-    let files = match listed.await {
+    let mut files = match listed.await {
         Ok(Ok(files)) => files,
         Ok(Err(error)) => return problem(&super::document::not_shown(&error)),
         Err(_) => {
             return problem(&ToolError::new(Code::InternalError, "the files could not be listed"));
         }
     };
+    let has_more = files.len() > SHOWN_PROBLEMS;
+    files.truncate(SHOWN_PROBLEMS);
     let clean = params.without("problem");
     html! {
         section .card aria-labelledby="failed" {
@@ -151,7 +155,7 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
                 } } }
             } }
             div .actions {
-                @if let (Some(_), Some(last)) = (chosen, files.last().filter(|_| files.len() == SHOWN_PROBLEMS)) {
+                @if let (Some(_), Some(last)) = (chosen, files.last().filter(|_| has_more)) {
                     a .button.small rel="next" href=(viewer.link("/sources", &params.with("problem", &last.path))) { "Next" }
                 }
                 @if let Some(outcome) = chosen { (again(viewer, outcome, None)) }
@@ -229,7 +233,7 @@ fn root_card(
     let jobs = jobs.as_deref().unwrap_or_default();
     let last = jobs.iter().find(|job| job["subject"] == json!(root));
     html! {
-        h3 { a href=(format!("{}#files", viewer.link("/sources", &open)))
+        h2 { a href=(format!("{}#files", viewer.link("/sources", &open)))
             aria-current=[params.has("root", root).then_some("true")] { (root) } }
         p { strong { (thousands(n_indexed)) } " of " strong { (thousands(n_files)) } " files have text in the index" }
         @if n_files > 0 { progress .whole max=(n_files) value=(n_indexed) aria-label=(format!("Files of {root} with text")) {} }
@@ -277,17 +281,22 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
     let listed = {
         let (root, word) = (root.clone(), word.clone());
         tokio::task::spawn_blocking(move || {
-            service.list_files(&caller, &root, word.as_deref(), after.as_deref(), SHOWN)
+            // One more than is shown tells whether there is a next page.
+            service.list_files(&caller, &root, word.as_deref(), after.as_deref(), SHOWN + 1)
         })
         .await
     };
-    let listed = match listed {
+    let mut listed = match listed {
         Ok(Ok(listed)) => listed,
         Ok(Err(error)) => return problem(&super::document::not_shown(&error)),
         Err(_) => {
             return problem(&ToolError::new(Code::InternalError, "the files could not be listed"));
         }
     };
+    if listed.files.len() > SHOWN {
+        listed.files.truncate(SHOWN);
+        listed.next = listed.files.last().map(|last| last.path.clone());
+    }
     let now = viewer.app.clock.now();
     html! {
         h2 #files { "Files in " code { (root) } }

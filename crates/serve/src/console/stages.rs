@@ -16,6 +16,9 @@ const TOP: f64 = 34.0;
 const LEFT: f64 = 34.0;
 const LABEL: f64 = 250.0;
 
+/// Characters of a title beside its line.
+const LABEL_CHARS: usize = 30;
+
 /// One result with its way through the stages.
 pub(crate) struct Way<'a> {
     pub(crate) title: &'a str,
@@ -52,6 +55,25 @@ pub(crate) fn stage_name(stage: &str) -> (&str, &str) {
     }
 }
 
+/// What a stage is called above its column, where names of neighbours must not touch.
+fn stage_head(stage: &str) -> &str {
+    match stage {
+        "late_interaction" => "Word by word",
+        other => stage_name(other).0,
+    }
+}
+
+/// A title as far as there is room for it.
+fn shortened(title: &str) -> String {
+    match title.chars().nth(LABEL_CHARS) {
+        None => title.to_owned(),
+        Some(_) => {
+            let cut: String = title.chars().take(LABEL_CHARS - 1).collect();
+            format!("{}…", cut.trim_end())
+        }
+    }
+}
+
 /// Draws the ways of the results of one family.
 pub(crate) fn picture(family: &str, ways: &[Way<'_>]) -> Markup {
     let ways = &ways[..ways.len().min(MAX_DRAWN)];
@@ -83,7 +105,7 @@ pub(crate) fn picture(family: &str, ways: &[Way<'_>]) -> Markup {
                 desc { (spoken.join(". ")) }
                 @for (position, stage) in columns.iter().enumerate() {
                     line .axis x1=(x(position)) y1=(TOP) x2=(x(position)) y2=(height - 6.0) {}
-                    text .stage x=(x(position)) y="16" text-anchor="middle" { (stage_name(stage).0) }
+                    text .stage x=(x(position)) y="16" text-anchor="middle" { (stage_head(stage)) }
                 }
                 line .axis x1=(last) y1=(TOP) x2=(last) y2=(height - 6.0) {}
                 text .stage x=(last) y="16" text-anchor="middle" { "Answer" }
@@ -126,7 +148,7 @@ fn line_of(
         }
     }
     let class = format!("way w{}", position % 6);
-    let label: String = way.title.chars().take(28).collect();
+    let label = shortened(way.title);
     html! {
         g class=(class) {
             path d=(path) {}
@@ -196,5 +218,24 @@ pub(crate) fn score_bar(score: f64) -> Markup {
             }
             span .number { (format!("{score:.2}")) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_do_not_touch_and_cut_titles_say_so() {
+        let stages =
+            ["atlas", "sparse", "dense", "rrf", "bm25", "late_interaction", "cross_encoder"];
+        for stage in stages {
+            // Semibold letters of 12 pixels are about 7 wide.
+            let width = stage_head(stage).chars().count() as f64 * 7.0;
+            assert!(width < COLUMN, "{stage}");
+        }
+        assert_eq!(shortened("remote-work.md"), "remote-work.md");
+        assert_eq!(shortened(&"x".repeat(30)), "x".repeat(30));
+        assert_eq!(shortened(&"x".repeat(31)), format!("{}…", "x".repeat(29)));
     }
 }

@@ -26,14 +26,20 @@ pub(super) fn sections(viewer: &Viewer) -> Markup {
                 h2 #connect { "Connect an agent" }
                 p .note { (n_tools) " tools are served at "
                     code { (viewer.app.server.link_base()) "/mcp" } "." }
-                (clients(viewer, &format!("{}/mcp", viewer.app.server.link_base()), "dowse", None))
+                (clients(viewer, &format!("{}/mcp", viewer.app.server.link_base()), "dowse", "dowse", None))
             }
         }
     }
 }
 
-/// Lines that connect the common clients to an address.
-pub(super) fn clients(viewer: &Viewer, url: &str, name: &str, key: Option<&str>) -> Markup {
+/// Lines that connect the common clients to an address; `id` tells them from others of the page.
+pub(super) fn clients(
+    viewer: &Viewer,
+    url: &str,
+    name: &str,
+    id: &str,
+    key: Option<&str>,
+) -> Markup {
     let needs_key = key.is_some() || viewer.app.authenticator.is_required();
     let key = key.unwrap_or("YOUR_KEY");
     let (claude_header, cursor_headers, remote_header) = if needs_key {
@@ -64,7 +70,7 @@ pub(super) fn clients(viewer: &Viewer, url: &str, name: &str, key: Option<&str>)
         dl .clients {
             @for (position, (client, line)) in lines.iter().enumerate() {
                 dt { (client) }
-                dd { (text_box(&format!("client-{name}-{position}"), line)) }
+                dd { (text_box(&format!("client-{id}-{position}"), line)) }
             }
         }
     }

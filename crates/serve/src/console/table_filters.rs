@@ -3,9 +3,11 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
+use tools::ToolError;
+
 use super::layout::shown;
 use super::params::{Params, encoded};
-use super::tables::{View, address};
+use super::tables::{self, View, address};
 use super::time::thousands;
 use super::viewer::Viewer;
 
@@ -21,20 +23,41 @@ fn is_range(field: &Value) -> bool {
     field["match"].as_str().is_some_and(|text| text.contains("range"))
 }
 
-/// Reads `f.NAME` (values), `min.NAME` and `max.NAME` of an address.
-pub(super) fn read_filters(fields: &[(String, Value)], params: &Params) -> Map<String, Value> {
+fn is_list(field: &Value) -> bool {
+    field["match"].as_str().is_some_and(|text| text.contains("any of"))
+}
+
+/// A filter's value longer than this is refused: no cell that one looks for has it.
+const MAX_FILTER_BYTES: usize = 20_000;
+
+/// What the parts of an address that filter begin with.
+const PREFIXES: [&str; 4] = ["f.", "is.", "min.", "max."];
+
+/// Reads `f.NAME` (values as the table's own filter takes them), `is.NAME` (one value exactly, as
+/// JSON), `min.NAME` and `max.NAME` of an address.
+///
+/// Fails when a part names no field, or holds what the field cannot: an address never shows more
+/// than it asks for.
+pub(super) fn read_filters(
+    fields: &[(String, Value)],
+    params: &Params,
+) -> Result<Map<String, Value>, ToolError> {
+    check_names(fields, params)?;
     let mut filters = Map::new();
     for (name, field) in fields {
-        let value_of = |text: &str| match text.parse::<f64>() {
-            Ok(number) if is_numeric(field) => number_value(number),
-            _ if field["type"] == "boolean" => json!(text == "true"),
-            _ => json!(text),
-        };
-        if is_range(field) {
-            let end = |which: &str| params.get(&format!("{which}.{name}")).map(value_of);
-            let (least, most) = (end("min"), end("max"));
+        if let Some(text) = params.get(&format!("is.{name}")) {
+            filters.insert(name.clone(), exact(field, text));
+            continue;
+        }
+        let given_name = format!("f.{name}");
+        let given: Vec<&str> = params.all(&given_name).collect();
+        if is_range(field) && given.is_empty() {
+            let end = |which: &str| {
+                let key = format!("{which}.{name}");
+                params.get(&key).map(|text| value_of(&key, field, text)).transpose()
+            };
             let bound = |which: &str| field.get(which).cloned().unwrap_or(Value::Null);
-            match (least, most) {
+            match (end("min")?, end("max")?) {
                 (None, None) => {}
                 (least, most) => {
                     let range = [
@@ -46,36 +69,131 @@ pub(super) fn read_filters(fields: &[(String, Value)], params: &Params) -> Map<S
             }
             continue;
         }
-        let given_name = format!("f.{name}");
-        let given: Vec<Value> = params.all(&given_name).map(value_of).collect();
-        if given.is_empty() {
-            continue;
-        }
-        let is_list = field["match"].as_str().is_some_and(|text| text.contains("any of"));
-        let value = if is_list {
-            Value::Array(given)
-        } else {
-            given.into_iter().next().unwrap_or_default()
+        let given: Vec<Value> = given
+            .into_iter()
+            .map(|text| value_of(&given_name, field, text))
+            .collect::<Result<_, _>>()?;
+        let value = match given.as_slice() {
+            [] => continue,
+            _ if is_list(field) => Value::Array(given),
+            [_] if is_range(field) => Value::Array(given),
+            [one] => one.clone(),
+            _ => {
+                let message = format!("`{given_name}` is given {} times", given.len());
+                return Err(ToolError::bad_request(message)
+                    .with_hint("this field takes one value in an address"));
+            }
         };
         filters.insert(name.clone(), value);
     }
-    filters
+    Ok(filters)
+}
+
+/// Refuses what names no field, has no meaning for it, or is too long to be read.
+fn check_names(fields: &[(String, Value)], params: &Params) -> Result<(), ToolError> {
+    for (key, text) in params.pairs().filter(|(_, text)| !text.trim().is_empty()) {
+        let Some(prefix) = PREFIXES.iter().find(|prefix| key.starts_with(*prefix)) else {
+            continue;
+        };
+        let name = &key[prefix.len()..];
+        let Some((_, field)) = fields.iter().find(|(known, _)| known == name) else {
+            let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(ToolError::bad_request(format!("`{key}`: there is no field `{name}`"))
+                .with_detail("allowed", names)
+                .with_hint("take it out of the address, or choose a filter at the side"));
+        };
+        if matches!(*prefix, "min." | "max.") && !is_range(field) {
+            return Err(ToolError::bad_request(format!("`{key}`: `{name}` has no range"))
+                .with_hint(format!("write `f.{name}` for a value of it")));
+        }
+        if text.len() > MAX_FILTER_BYTES {
+            let message = format!("`{key}` has {} bytes, which is too long", text.len());
+            return Err(ToolError::bad_request(message));
+        }
+    }
+    Ok(())
+}
+
+fn value_of(key: &str, field: &Value, text: &str) -> Result<Value, ToolError> {
+    let wrong = |what: &str| ToolError::bad_request(format!("`{key}` is not {what}: `{text}`"));
+    match field["type"].as_str() {
+        Some("boolean") => match text.trim() {
+            "true" => Ok(json!(true)),
+            "false" => Ok(json!(false)),
+            _ => Err(wrong("`true` or `false`")),
+        },
+        Some("number") => match text.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number_value(number)),
+            _ => Err(wrong("a number")),
+        },
+        // Milliseconds, or a date that the table reads itself.
+        Some("timestamp") => Ok(text.trim().parse().map_or_else(|_| json!(text), number_value)),
+        _ => Ok(json!(text)),
+    }
+}
+
+/// The filter for one value exactly: as JSON, or as it is for text that is none.
+fn exact(field: &Value, text: &str) -> Value {
+    let value = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+    // Digits that somebody typed are text in a field of text.
+    let is_text = !is_numeric(field) && field["type"] != "boolean";
+    if value.is_null() {
+        return json!({ "is_null": true });
+    }
+    match is_text && (value.is_number() || value.is_boolean()) {
+        true => json!({ "eq": text }),
+        false => json!({ "eq": value }),
+    }
 }
 
 fn number_value(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
 }
 
+/// A filter as a chip shows it.
+fn said(field: Option<&Value>, name: &str, value: &Value) -> String {
+    let is_contained = field
+        .and_then(|field| field["match"].as_str())
+        .is_some_and(|text| text.starts_with("contains"));
+    match value.as_object() {
+        Some(test) if test.contains_key("is_null") => format!("{name} has no value"),
+        Some(test) => format!("{name} is {}", value_text(test.get("eq").unwrap_or(&Value::Null))),
+        None if is_contained => format!("{name} contains {}", value_text(value)),
+        None => format!("{name}: {}", value_text(value)),
+    }
+}
+
+/// A value as a list of values shows it.
+fn value_text(value: &Value) -> String {
+    if value.is_null() {
+        return "no value".to_owned();
+    }
+    match value.as_str() {
+        Some(text) if text.trim().is_empty() => "(blank)".to_owned(),
+        _ => shown(value),
+    }
+}
+
+/// The address without any filter of a field.
+fn without_field(params: &Params, name: &str) -> Params {
+    let mut without = params.clone();
+    for prefix in PREFIXES {
+        without = without.without(&format!("{prefix}{name}"));
+    }
+    without
+}
+
 /// The filters that hold, each with a link that takes it away.
 pub(super) fn chips(viewer: &Viewer, view: &View, params: &Params) -> Markup {
     let params = params.without("cursor");
+    let field =
+        |name: &str| view.fields.iter().find(|(known, _)| known == name).map(|(_, field)| field);
     html! {
         @if !view.filters.is_empty() {
             ul .chips aria-label="Filters that hold" {
                 @for (name, value) in &view.filters {
-                    @let without = params.without(&format!("f.{name}")).without(&format!("min.{name}")).without(&format!("max.{name}"));
-                    li { a .chip aria-current="true" href=(address(viewer, view, &without)) {
-                        (name) ": " (shown(value)) span aria-hidden="true" { "×" } span .visually-hidden { " remove" } } }
+                    li { a .chip aria-current="true" href=(address(viewer, view, &without_field(&params, name))) {
+                        (said(field(name), name, value)) span aria-hidden="true" { "×" } span .visually-hidden { " remove" } } }
                 }
                 li { a .chip.clear href=(address(viewer, view, &Params::default())) { "Clear all" } }
             }
@@ -114,26 +232,69 @@ fn values(
     let is_known = |value: &Value| rows.iter().any(|row| row["value"] == *value);
     let others = field["top"].as_array().map(Vec::as_slice).unwrap_or_default();
     let others: Vec<&Value> = others.iter().filter(|row| !is_known(&row["value"])).collect();
-    let key = format!("f.{name}");
-    let is_list = field["match"].as_str().is_some_and(|text| text.contains("any of"));
+    let (key, exact_key) = (format!("f.{name}"), format!("is.{name}"));
+    let is_list = is_list(field);
+    // A click on a value shows the rows that were counted for it: exactly those with the value.
+    // Lists of values are exact by themselves, but an address cannot hold a blank or no value.
+    let is_plain = |value: &Value| {
+        is_list && !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
+    };
+    let link = |value: &Value| -> (Params, bool) {
+        if is_plain(value) {
+            let text = shown(value);
+            return (params.without(&exact_key).toggled(&key, &text), params.has(&key, &text));
+        }
+        let json = value.to_string();
+        let is_chosen = params.has(&exact_key, &json);
+        let without = without_field(params, name);
+        (if is_chosen { without } else { without.with(&exact_key, &json) }, is_chosen)
+    };
     html! {
         @if !is_list {
             form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
-                (kept(params, &key))
-                input type="text" name=(key) value=(params.text(&key)) aria-label=(format!("{name} contains")) placeholder="contains";
+                (kept(&params.without(&exact_key), &key))
+                @let label = typed_label(field);
+                input type="text" name=(key) value=(params.text(&key)) aria-label=(format!("{name} {label}")) placeholder=(label);
             }
         }
         ul { @for row in rows.iter().take(SHOWN_VALUES) {
-            @let value = shown(&row["value"]);
-            @let link = if is_list { params.toggled(&key, &value) } else { params.with(&key, &value) };
-            li { a href=(address(viewer, view, &link)) aria-current=[params.has(&key, &value).then_some("true")] {
-                span { (value) } span .count { (thousands(row["total"].as_u64().unwrap_or_default() as usize)) } } }
+            @let (link, is_chosen) = link(&row["value"]);
+            li { a href=(address(viewer, view, &link)) aria-current=[is_chosen.then_some("true")] {
+                span { (value_text(&row["value"])) } span .count { (thousands(row["total"].as_u64().unwrap_or_default() as usize)) } } }
         } }
         @if is_list && params.get(&key).is_some() { ul { @for row in others.iter().take(SHOWN_VALUES) {
-            @let value = shown(&row["value"]);
-            li { a href=(address(viewer, view, &params.toggled(&key, &value))) { span { (value) } } }
+            li { a href=(address(viewer, view, &link(&row["value"]).0)) { span { (value_text(&row["value"])) } } }
         } } }
-        @if rows.len() > SHOWN_VALUES { p .note { (rows.len() - SHOWN_VALUES) " more values" } }
+        @if let Some(more) = more_values(rows, facet, field, view.filters.is_empty()) { p .note { (more) } }
+    }
+}
+
+/// How many values there are beside those that are shown. A facet lists the most frequent ones
+/// alone: of the others it is known how many rows they are in, and of the whole table how many
+/// they are.
+fn more_values(rows: &[Value], facet: &Value, field: &Value, is_whole: bool) -> Option<String> {
+    let n_counted: u64 = rows.iter().filter_map(|row| row["total"].as_u64()).sum();
+    let is_cut = facet["total"].as_u64().is_some_and(|total| n_counted < total);
+    let n_listed = rows.len().saturating_sub(SHOWN_VALUES);
+    if !is_cut {
+        return (n_listed > 0).then(|| format!("{} more values", thousands(n_listed)));
+    }
+    let n_null = usize::from(field["null"].as_u64().is_some_and(|rows| rows > 0));
+    match field["distinct"].as_u64().filter(|_| is_whole) {
+        Some(distinct) => {
+            let n_more = (distinct as usize + n_null).saturating_sub(SHOWN_VALUES);
+            Some(format!("{} more values", thousands(n_more)))
+        }
+        None => Some(format!("more than {} more values", thousands(n_listed))),
+    }
+}
+
+/// What typing a value into a field's box asks for.
+fn typed_label(field: &Value) -> &'static str {
+    match field["match"].as_str() {
+        Some(text) if text.starts_with("contains") => "contains",
+        Some("same UTC day") => "on the day",
+        _ => "is",
     }
 }
 
@@ -147,11 +308,12 @@ fn range_form(
 ) -> Markup {
     let (least, most) = (format!("min.{name}"), format!("max.{name}"));
     let bound = |which: &str| {
-        shown(facet.get(which).filter(|value| !value.is_null()).unwrap_or(&field[which]))
+        let value = facet.get(which).filter(|value| !value.is_null()).unwrap_or(&field[which]);
+        tables::bound(value, field)
     };
     html! {
         form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
-            (kept(&params.without("cursor").without(&least).without(&most), ""))
+            (kept(&without_field(&params.without("cursor"), name), ""))
             input type="text" inputmode="numeric" name=(least) value=(params.text(&least)) placeholder=(bound("min")) aria-label=(format!("{name} at least")) size="8";
             input type="text" inputmode="numeric" name=(most) value=(params.text(&most)) placeholder=(bound("max")) aria-label=(format!("{name} at most")) size="8";
             button .small type="submit" { "Apply" }
@@ -191,8 +353,86 @@ mod tests {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         );
         assert_eq!(
-            Value::Object(read_filters(&fields, &params)),
+            Value::Object(read_filters(&fields, &params).unwrap()),
             json!({ "level": ["error", "warning"], "status": [500], "host": "api", "latency": [100, 4346] })
         );
+    }
+
+    fn fields() -> Vec<(String, Value)> {
+        let fields = json!({
+            "host": { "type": "string", "match": "contains the text, case-sensitive" },
+            "ok": { "type": "boolean", "match": "equal" },
+            "age": { "type": "number", "match": "[value]: equal; [min, max]: inclusive range" },
+            "at": { "type": "timestamp", "match": "same UTC day" },
+        });
+        fields.as_object().unwrap().clone().into_iter().collect()
+    }
+
+    fn params(pairs: &[(&str, &str)]) -> Params {
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Params::new(pairs.collect())
+    }
+
+    #[test]
+    fn one_value_is_asked_for_exactly() {
+        for (key, text, expected) in [
+            ("is.host", "\"api\"", json!({ "host": { "eq": "api" } })),
+            ("is.host", "api", json!({ "host": { "eq": "api" } })),
+            ("is.host", "\"\"", json!({ "host": { "eq": "" } })),
+            ("is.host", "12", json!({ "host": { "eq": "12" } })),
+            ("is.host", "\"12\"", json!({ "host": { "eq": "12" } })),
+            ("is.host", "null", json!({ "host": { "is_null": true } })),
+            ("is.ok", "true", json!({ "ok": { "eq": true } })),
+            ("is.at", "1704085200000", json!({ "at": { "eq": 1_704_085_200_000_i64 } })),
+            ("f.age", "30", json!({ "age": [30] })),
+            ("f.at", "2024-05-30", json!({ "at": "2024-05-30" })),
+        ] {
+            let read = read_filters(&fields(), &params(&[(key, text)])).unwrap();
+            assert_eq!(Value::Object(read), expected, "{key}={text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_and_named() {
+        let long = "x".repeat(30_000);
+        for (pairs, named) in [
+            (vec![("f.nope", "1")], "`f.nope`"),
+            (vec![("min.host", "1")], "`min.host`"),
+            (vec![("f.age", "abc")], "`f.age`"),
+            (vec![("max.age", "many")], "`max.age`"),
+            (vec![("f.ok", "maybe")], "`f.ok`"),
+            (vec![("f.host", "a"), ("f.host", "b")], "`f.host`"),
+            (vec![("f.host", long.as_str())], "`f.host`"),
+        ] {
+            let error = read_filters(&fields(), &params(&pairs)).unwrap_err();
+            assert!(error.message.contains(named), "{}", error.message);
+        }
+        assert!(read_filters(&fields(), &params(&[("f.nope", " "), ("sort", "x")])).is_ok());
+    }
+
+    #[test]
+    fn values_that_are_not_shown_are_counted() {
+        let rows: Vec<Value> = (0..100).map(|n| json!({ "value": n, "total": 2 })).collect();
+        let field = json!({ "distinct": 1_000_000, "null": 0 });
+        let more = |n: usize, total: u64, is_whole| {
+            more_values(&rows[..n], &json!({ "total": total }), &field, is_whole)
+        };
+        assert_eq!(more(12, 24, true), None);
+        assert_eq!(more(14, 28, true).as_deref(), Some("2 more values"));
+        assert_eq!(more(100, 200, false).as_deref(), Some("88 more values"));
+        let whole = format!("{} more values", thousands(999_988));
+        assert_eq!(more(100, 1_000_000, true), Some(whole));
+        assert_eq!(more(100, 500, false).as_deref(), Some("more than 88 more values"));
+    }
+
+    #[test]
+    fn a_chip_says_how_it_filters() {
+        let fields = fields();
+        let host = Some(&fields[0].1);
+        assert_eq!(said(host, "host", &json!("api")), "host contains api");
+        assert_eq!(said(host, "host", &json!({ "eq": "api" })), "host is api");
+        assert_eq!(said(host, "host", &json!({ "eq": "" })), "host is (blank)");
+        assert_eq!(said(host, "host", &json!({ "is_null": true })), "host has no value");
+        assert_eq!(said(None, "age", &json!([1, 2])), "age: 1, 2");
     }
 }

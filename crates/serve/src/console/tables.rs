@@ -10,7 +10,7 @@ use tools::{Code, ToolError};
 
 use super::bars;
 use super::jobs::short_time;
-use super::layout::{Section, empty, error_page, page, problem, shown};
+use super::layout::{Section, empty, error_page, failed_page, no_tool, page, problem, shown};
 use super::params::{Params, encoded};
 use super::table_chart;
 use super::table_export::FORMATS;
@@ -29,7 +29,8 @@ pub(super) async fn list(viewer: Viewer) -> Response {
     let names = names(&viewer).await;
     let body = html! {
         h1 { "Tables" }
-        @if names.is_empty() {
+        @if names.is_empty() && !viewer.has_tool("query_table") { (no_tool("query_table")) }
+        @else if names.is_empty() {
             (empty("No table is configured.", &html! { p { "Add one to " code { "dowse.toml" } " with " code { "[[tables]]" } ": CSV, JSON lines, Parquet, SQLite or PostgreSQL." } }))
         } @else {
             ul .cards { @for name in &names {
@@ -68,6 +69,8 @@ pub(super) struct View {
     pub(super) is_named: bool,
     pub(super) fields: Vec<(String, Value)>,
     pub(super) filters: Map<String, Value>,
+    /// What the table says of itself, such as cells that do not fit its schema.
+    warnings: Vec<String>,
 }
 
 impl View {
@@ -83,12 +86,19 @@ impl View {
 
 /// Reads what the address describes.
 ///
-/// Fails when there is no such table for the viewer.
+/// Fails when there is no such table for the viewer, or a filter cannot be read.
 pub(super) async fn view(
     viewer: &Viewer,
     name: String,
     params: &Params,
 ) -> Result<View, ToolError> {
+    let mut view = described(viewer, name).await?;
+    view.filters = read_filters(&view.fields, params)?;
+    Ok(view)
+}
+
+/// A table without filters.
+async fn described(viewer: &Viewer, name: String) -> Result<View, ToolError> {
     let tool = viewer.app.tools.get("query_table", &viewer.caller);
     let listed = tool.map(|tool| table_names(&tool.spec.input)).unwrap_or_default();
     let is_named = !listed.is_empty();
@@ -98,12 +108,16 @@ pub(super) async fn view(
         arguments["table"] = json!(name);
     }
     let mut fields: Vec<(String, Value)> = Vec::new();
+    let mut warnings: Vec<String> = Vec::new();
     // A table of very many fields is described in pages.
     loop {
         let described = viewer.tool("describe_schema", arguments.clone()).await?.value;
         if described["table"].as_str() != Some(name.as_str()) {
             return Err(ToolError::new(Code::NotFound, format!("there is no table `{name}`"))
                 .with_hint("the page Tables lists those that there are"));
+        }
+        if fields.is_empty() {
+            warnings.extend(described["warnings"].as_array().into_iter().flatten().map(shown));
         }
         let more = described["fields"].as_object().into_iter().flatten();
         let n_before = fields.len();
@@ -113,16 +127,19 @@ pub(super) async fn view(
             None => break,
         }
     }
-    let filters = read_filters(&fields, params);
-    Ok(View { name, is_named, fields, filters })
+    Ok(View { name, is_named, fields, filters: Map::new(), warnings })
 }
 
 /// Shows a page of rows.
 pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params) -> Response {
-    let view = match view(&viewer, name, &params).await {
+    let mut view = match described(&viewer, name).await {
         Ok(view) => view,
         Err(error) => return error_page(&viewer, &error),
     };
+    match read_filters(&view.fields, &params) {
+        Ok(filters) => view.filters = filters,
+        Err(error) => return refused(&viewer, &view, &error),
+    }
     let mut rows = view.arguments();
     rows["pageSize"] = json!(PAGE_SIZE);
     if let Some(cursor) = params.get("cursor") {
@@ -145,14 +162,18 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     }
     let (rows, facets) =
         tokio::join!(viewer.tool("query_table", rows), viewer.tool("query_table", facets));
-    let total =
-        rows.as_ref().ok().and_then(|reply| reply.value["total"].as_u64()).unwrap_or_default()
-            as usize;
+    let rows = match rows {
+        Ok(reply) => reply.value,
+        // A sort or cursor of the address that means nothing: no count is shown for it.
+        Err(error) => return refused(&viewer, &view, &error),
+    };
+    let total = rows["total"].as_u64().unwrap_or_default() as usize;
     let body = html! {
         p .crumbs { a href=(viewer.href("/tables")) { "Tables" } " / " (view.name) }
         div .head {
             h1 { (view.name) }
             div .actions {
+                a .button.small.narrow href="#filters" { "Filters" }
                 span .note { (thousands(total)) " rows, all of them as" }
                 @for (format, label) in FORMATS {
                     a .button.small href=(export_link(&viewer, &view, &params, format)) { (label) }
@@ -161,25 +182,35 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
         }
         (chips(&viewer, &view, &params))
         div .split {
-            aside aria-label="Filters" {
+            div {
+                @if let (Ok(reply), Some(field)) = (&facets, &moment) { (series(field, &reply.value)) }
+                (row_table(&viewer, &view, &params, &rows))
+                (table_chart::form(&viewer, &view, &params))
+                h2 { "Fields" }
+                (field_table(&view))
+            }
+            aside #filters aria-label="Filters" {
                 @match &facets {
                     Ok(reply) => (filter_side(&viewer, &view, &params, &reply.value)),
                     Err(error) => (problem(error)),
                 }
             }
-            div {
-                @if let (Ok(reply), Some(field)) = (&facets, &moment) { (series(field, &reply.value)) }
-                @match &rows {
-                    Ok(reply) => (row_table(&viewer, &view, &params, &reply.value)),
-                    Err(error) => (problem(error)),
-                }
-                (table_chart::form(&viewer, &view, &params))
-                h2 { "Fields" }
-                (field_table(&view))
-            }
         }
     };
     page(&viewer, Section::Tables, &view.name, &body)
+}
+
+/// The page of a table whose address asks for what cannot be shown.
+fn refused(viewer: &Viewer, view: &View, error: &ToolError) -> Response {
+    let body = html! {
+        p .crumbs { a href=(viewer.href("/tables")) { "Tables" } " / " (view.name) }
+        h1 { (view.name) }
+        (problem(error))
+        p { a .button href=(address(viewer, view, &Params::default())) { "Show the whole table" } }
+        h2 { "Fields" }
+        (field_table(view))
+    };
+    failed_page(viewer, Section::Tables, &view.name, error, &body)
 }
 
 /// Where a view of a table is.
@@ -252,14 +283,27 @@ fn series(field: &str, answer: &Value) -> Markup {
     html! { @if points.len() > 1 { figure .chart { (bars::bars(&format!("Rows by {field}"), &points)) figcaption { "Rows by " (field) } } } }
 }
 
+/// The least or greatest value of a field; a moment as the rows show it.
+pub(super) fn bound(value: &Value, field: &Value) -> String {
+    match value.as_i64().filter(|_| field["type"] == "timestamp") {
+        Some(millis) => short_time(&model::iso(Timestamp(millis))),
+        None => shown(value),
+    }
+}
+
+fn count(value: &Value) -> String {
+    value.as_u64().map_or_else(|| shown(value), |number| thousands(number as usize))
+}
+
 fn field_table(view: &View) -> Markup {
     html! {
+        @for warning in &view.warnings { p .warnings { (warning) } }
         div .scroll tabindex="0" { table {
-            thead { tr { th scope="col" { "Field" } th scope="col" { "Type" } th scope="col" { "How it is filtered" } th scope="col" .num { "Distinct" } th scope="col" { "From" } th scope="col" { "To" } th scope="col" .num { "Cells that did not fit" } } }
+            thead { tr { th scope="col" { "Field" } th scope="col" { "Type" } th scope="col" { "How it is filtered" } th scope="col" .num { "Distinct" } th scope="col" { "From" } th scope="col" { "To" } th scope="col" .num { "Rows without a value" } } }
             tbody { @for (name, field) in &view.fields { tr {
                 td { code { (name) } } td { (shown(&field["type"])) } td { (shown(&field["match"])) }
-                td .num { (shown(&field["distinct"])) } td { (shown(&field["min"])) } td { (shown(&field["max"])) }
-                td .num { (shown(field.get("misfits").or(field.get("unreadable")).unwrap_or(&json!(0)))) }
+                td .num { (count(&field["distinct"])) } td { (bound(&field["min"], field)) } td { (bound(&field["max"], field)) }
+                td .num { (count(field.get("null").unwrap_or(&json!(0)))) }
             } } }
         } }
     }

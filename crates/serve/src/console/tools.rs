@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use tools::{Code, Effect, Listed, Registry, ToolError};
 
 use super::cost;
+use super::go_to;
 use super::json_view::{json_box, text_box};
 use super::layout::{Section, empty, error_page, form_token, page, problem};
+use super::lists;
 use super::params::{Params, encoded};
 use super::schema_form;
 use super::search::millis;
@@ -54,7 +56,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
         h2 { "Tools over JSON documents" }
         (made_over_json(&viewer).await)
         h2 { "Connect an agent" }
-        (clients(&viewer, &format!("{}/mcp", viewer.app.server.link_base()), "dowse", None))
+        (clients(&viewer, &format!("{}/mcp", viewer.app.server.link_base()), "dowse", "dowse", None))
     };
     page(&viewer, Section::Tools, "Tools", &body)
 }
@@ -115,11 +117,11 @@ async fn made_over_json(viewer: &Viewer) -> Markup {
 
 /// Gives id and name of each tool of the caller's projects.
 async fn made_tools(viewer: &Viewer) -> Result<Vec<(String, String)>, ToolError> {
-    let projects = viewer.get("/v1/projects").await?;
+    let projects = lists::whole(viewer, "/v1/projects", "projects").await?;
     let mut made = Vec::new();
     for project in projects["projects"].as_array().into_iter().flatten() {
         let id = project["id"].as_str().unwrap_or_default();
-        let tools = viewer.get(&format!("/v1/projects/{id}/tools")).await?;
+        let tools = lists::whole(viewer, &format!("/v1/projects/{id}/tools"), "tools").await?;
         for tool in tools["tools"].as_array().into_iter().flatten() {
             let text = |name: &str| tool[name].as_str().unwrap_or_default().to_owned();
             made.push((text("id"), text("name")));
@@ -139,16 +141,26 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     page(&viewer, Section::Tools, &name, &playground(&viewer, &tool, &params, outcome))
 }
 
-/// Runs a tool that changes something.
+/// The longest address that a call is sent on to; what is longer breaks in proxies and browsers.
+const MAX_ADDRESS: usize = 4_000;
+
+/// Runs a tool. A call that only reads goes on to its own address, which can be shared, unless its
+/// arguments are too long for one.
 pub(super) async fn post(Path(name): Path<String>, posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
-    let tool = match find(&viewer, &name, &params).and_then(|tool| {
-        viewer.may_change()?;
-        Ok(tool)
-    }) {
+    let params = params.without("form_token");
+    let tool = match find(&viewer, &name, &params) {
         Ok(tool) => tool,
         Err(error) => return error_page(&viewer, &error),
     };
+    if tool.spec.effect == Effect::ReadOnly {
+        let address = format!("/tools/{}{}", encoded(&name), params.to_query());
+        if address.len() <= MAX_ADDRESS {
+            return go_to(&viewer, &address);
+        }
+    } else if let Err(error) = viewer.may_change() {
+        return error_page(&viewer, &error);
+    }
     let outcome = run(&viewer, &tool, &params).await;
     page(&viewer, Section::Tools, &name, &playground(&viewer, &tool, &params, Some(outcome)))
 }
@@ -179,7 +191,7 @@ fn endpoint_of(viewer: &Viewer, id: &str) -> Option<String> {
     let tool = service.get_tool(&viewer.caller, id).ok()?;
     let endpoints = service.list_endpoints(&viewer.caller, &tool.project_id).ok()?;
     let serving = endpoints.into_iter().find(|endpoint| endpoint.tool_ids.contains(&tool.id));
-    serving.map(|endpoint| endpoint.id)
+    serving.map(|endpoint| endpoint.id.to_string())
 }
 
 /// What a call was given and how it ended.
@@ -217,8 +229,8 @@ fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>)
         div .halves {
             section aria-labelledby="arguments" {
                 h2 #arguments { "Arguments" }
-                form .tool method=(if may_call && !is_reading { "post" } else { "get" }) action=(address) {
-                    @if may_call && !is_reading { (form_token(viewer)) }
+                form .tool method=(if may_call { "post" } else { "get" }) action=(address) {
+                    @if may_call { (form_token(viewer)) }
                     @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
                     input type="hidden" name="run" value="1";
                     (schema_form::fields(&spec.input, params))
@@ -280,6 +292,6 @@ fn elsewhere(viewer: &Viewer, tool: &Listed, params: &Params, arguments: &Value)
         }
         h3 { "Request" } (json_box("request-json", &request))
         h3 { "curl" } (text_box("request-curl", &curl))
-        details { summary { "Lines for clients" } (clients(viewer, &url, "dowse", needs_key.then_some("YOUR_KEY"))) }
+        details { summary { "Lines for clients" } (clients(viewer, &url, "dowse", "dowse", needs_key.then_some("YOUR_KEY"))) }
     }
 }

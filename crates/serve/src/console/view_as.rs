@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::header::SET_COOKIE;
 use maud::html;
-use model::Clearance;
+use model::{Caller, Clearance};
 use tools::{Code, ToolError};
 
 use super::go_to;
@@ -78,11 +78,15 @@ pub(super) async fn begin(posted: Posted) -> Response {
         roles: roles.filter(|role| !role.is_empty()).map(str::to_owned).collect(),
     };
     let sealed = view.sealed(&Seal::new(&viewer.app.console.secret));
+    let is_operator = viewer.app.console.is_operator(&viewer.signed_in);
+    let seen = view.caller(&viewer.signed_in, is_operator);
+    viewer.record_view("POST /view-as", Some((&seen, rights(&seen))));
     with_cookie(&viewer, sealed.as_deref())
 }
 
 /// Ends.
 pub(super) async fn stop(posted: Posted) -> Response {
+    posted.viewer.record_view("POST /view-as/stop", None);
     with_cookie(&posted.viewer, None)
 }
 
@@ -93,6 +97,19 @@ fn with_cookie(viewer: &Viewer, sealed: Option<&str>) -> Response {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     response
+}
+
+/// The rights that are looked with, for the record.
+fn rights(caller: &Caller) -> String {
+    let mut rights = format!("clearance {}", caller.clearance);
+    if let Some(department) = &caller.department {
+        rights.push_str(&format!(", department {department}"));
+    }
+    if !caller.roles.is_empty() {
+        let roles: Vec<&str> = caller.roles.iter().map(String::as_str).collect();
+        rights.push_str(&format!(", roles {}", roles.join(" ")));
+    }
+    rights
 }
 
 fn refused() -> ToolError {

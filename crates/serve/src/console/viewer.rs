@@ -25,7 +25,7 @@ use super::session::{self, Session, ViewAs};
 use crate::App;
 use crate::api::FromConsole;
 use crate::call;
-use crate::guarded::{self, Via};
+use crate::guarded::{self, CallContext, Counts, RunningCall, Via};
 use crate::http::{HttpState, RequestId, coded, identify};
 
 /// The most bytes of an answer of REST that a page reads.
@@ -83,6 +83,39 @@ impl Viewer {
         self.caller != self.signed_in
     }
 
+    /// What this person's calls come in on: the record names who signed in, also while they look as
+    /// somebody else.
+    pub(super) fn via(&self) -> Via {
+        match self.is_viewing_as() {
+            true => Via::ViewingAs(Arc::clone(&self.signed_in)),
+            false => Via::Console,
+        }
+    }
+
+    /// Writes down that the person began or stopped to look as somebody else.
+    pub(super) fn record_view(&self, name: &str, view: Option<(&Caller, String)>) {
+        let (caller, via, rights) = match view {
+            Some((seen, rights)) => {
+                let via = Via::ViewingAs(Arc::clone(&self.signed_in));
+                (Arc::new(seen.clone()), via, Some(rights))
+            }
+            None => (Arc::clone(&self.caller), self.via(), None),
+        };
+        let call_context = CallContext {
+            caller,
+            name: name.to_owned(),
+            id: self.id.clone(),
+            cancelled: CancellationToken::new(),
+            via,
+        };
+        RunningCall::enter(&self.app).leave(&self.app, call_context, rights, Ok(Counts::default()));
+    }
+
+    /// The same person looking as another caller.
+    pub(super) fn seeing_as(&self, caller: Caller) -> Self {
+        Viewer { caller: Arc::new(caller), ..self.clone() }
+    }
+
     /// The same person with their own eyes.
     pub(crate) fn as_signed_in(&self) -> Self {
         Viewer { caller: Arc::clone(&self.signed_in), ..self.clone() }
@@ -97,12 +130,25 @@ impl Viewer {
         Seal::new(&self.app.console.secret)
     }
 
+    /// Tells whether the lists of names in the configuration leave a tool to this person, whether
+    /// or not there is anything for it to work on.
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        self.app.tools.exposure().allows(name, &self.caller)
+    }
+
     /// Calls a tool of `/mcp`.
     pub(crate) async fn tool(&self, name: &str, arguments: Value) -> Result<ToolReply, ToolError> {
-        let tool = self.app.tools.get(name, &self.caller).ok_or_else(|| {
-            ToolError::new(Code::NotFound, format!("the tool `{name}` is not served here"))
-                .with_hint("configure a source of its family")
-        })?;
+        let tool =
+            self.app.tools.get(name, &self.caller).ok_or_else(|| match self.has_tool(name) {
+                true => {
+                    ToolError::new(Code::NotFound, format!("the tool `{name}` is not served here"))
+                        .with_hint("configure a source of its family")
+                }
+                false => ToolError::new(Code::NotFound, format!("your key has no tool `{name}`"))
+                    .with_hint(
+                        "`tools` or `hidden_tools` of the key, or of the server, leave it out",
+                    ),
+            })?;
         self.call(tool, arguments).await
     }
 
@@ -132,7 +178,7 @@ impl Viewer {
             cancelled,
             progress: Arc::new(|_| {}),
         };
-        match call::call_via(&self.app, request, Via::Console).await {
+        match call::call_via(&self.app, request, self.via()).await {
             Ok(done) => Ok(ToolReply {
                 value: done.outgoing.value,
                 text: done.outgoing.text,
@@ -154,11 +200,21 @@ impl Viewer {
         path: &str,
         body: Option<Value>,
     ) -> Result<Value, ToolError> {
+        self.send(method, path, body.map(|body| body.to_string())).await
+    }
+
+    /// Asks REST to do something, with JSON as it is written.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+    ) -> Result<Value, ToolError> {
         let mut request = Request::builder().method(method).uri(path);
         let body = match body {
             Some(body) => {
                 request = request.header(CONTENT_TYPE, "application/json");
-                Body::from(body.to_string())
+                Body::from(body)
             }
             None => Body::empty(),
         };
@@ -172,7 +228,7 @@ impl Viewer {
     pub(crate) async fn forward(&self, mut request: Request) -> Response {
         // What the console's own route left there would be taken for the inner route's path.
         request.extensions_mut().clear();
-        request.extensions_mut().insert(FromConsole(Arc::clone(&self.caller)));
+        request.extensions_mut().insert(FromConsole(Arc::clone(&self.caller), self.via()));
         request.extensions_mut().insert(RequestId(self.id.clone()));
         match self.api.0.clone().oneshot(request).await {
             Ok(response) => response,

@@ -12,6 +12,8 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, Sleep};
 
+use super::form::FormError;
+
 /// A body may keep the server waiting this long in all, whatever its size.
 const BODY_GRACE: Duration = Duration::from_secs(30);
 
@@ -70,6 +72,9 @@ pub(crate) enum BodyError {
     /// Its JSON holds too many values.
     #[error("the body holds more than {MAX_JSON_VALUES} JSON values")]
     TooManyValues,
+    /// It is a form that cannot be taken.
+    #[error(transparent)]
+    Form(FormError),
     /// Others take all the memory there is for bodies.
     #[error("too many large requests are being read: try again in a moment")]
     NoSpace,
@@ -82,6 +87,9 @@ impl BodyError {
         while let Some(error) = cause {
             if error.is::<TooSlow>() {
                 return BodyError::TooSlow(TooSlow);
+            }
+            if let Some(form) = error.downcast_ref::<FormError>() {
+                return BodyError::Form(*form);
             }
             cause = error.source();
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use guard::{Denied, Entry, LoginFailure, Outcome};
 use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, HeaderValue};
@@ -20,10 +20,11 @@ use parking_lot::Mutex;
 use tools::{Code, ToolError};
 use tracing::Instrument;
 
+use super::bodies::ARRIVING;
 use super::body::timed;
 use super::connections::ClientAddress;
 use super::errors::{coded, unauthorized};
-use crate::{App, Shared};
+use crate::{App, Shared, console};
 
 /// Addresses of programs, which prove who they are in the head of each request. Endpoints have
 /// keys of their own, and the forms of the console a session: their handlers look at those
@@ -83,7 +84,11 @@ pub(crate) async fn enter(
         caller: Mutex::new(None),
     };
     let mut response = match foreign {
-        Some(refusal) => refusal,
+        // A browser that sends a form shows the answer to a person.
+        Some(error) if console::wants_html(request.headers()) => {
+            console::refused(&server.base_path(), &error)
+        }
+        Some(error) => coded(&error),
         None => {
             let answer = identify_before_body(app, request, next).instrument(span);
             CURRENT.scope(current, answer).await
@@ -101,18 +106,34 @@ async fn identify_before_body(app: Arc<App>, request: Request, next: Next) -> Re
     }
     let (path, headers) = (request.uri().path(), request.headers());
     let is_program = path == "/mcp" || PROGRAMS.iter().any(|own| path.starts_with(own));
-    if is_program && let Err(refusal) = identify(&app, headers).await {
-        return refusal;
-    }
+    let caller = match is_program {
+        false => None,
+        true => match identify(&app, headers).await {
+            Ok(caller) => Some(caller).filter(|_| app.authenticator.is_required()),
+            Err(refusal) => return refusal,
+        },
+    };
     let is_anonymous = app.authenticator.is_required()
         && !headers.contains_key(AUTHORIZATION)
         && !headers.contains_key(COOKIE);
     drop(app);
-    let request = request.map(|body| {
-        let body = timed(body);
-        if is_anonymous { Body::new(Limited::new(body, ANONYMOUS_BODY_BYTES)) } else { body }
-    });
-    next.run(request).await
+    let (head, body) = request.into_parts();
+    let mut body = timed(body);
+    if is_anonymous {
+        body = Body::new(Limited::new(body, ANONYMOUS_BODY_BYTES));
+    }
+    if let Some(caller) = caller {
+        body = match ARRIVING.count(&caller, body) {
+            Ok(body) => body,
+            Err(refused) => {
+                let error = ToolError::new(Code::RateLimited, refused.to_string())
+                    .with_detail("allowed", refused.allowed)
+                    .with_hint("let some of them end, then try again");
+                return coded(&error);
+            }
+        };
+    }
+    next.run(Request::from_parts(head, body)).await
 }
 
 /// Tells who calls. The check may wait for the issuer's keys, so it runs where waiting is fine;
@@ -186,6 +207,7 @@ fn failed_login(app: &App, client: IpAddr, request: String, denied: &Denied) -> 
         best_score: None,
         query: Some(denied.to_string()),
         via: None,
+        viewing_as: None,
     }
 }
 
@@ -194,12 +216,12 @@ pub(crate) fn refuse_foreign(
     allowed_hosts: &[String],
     allowed_origins: &[String],
     headers: &HeaderMap,
-) -> Option<Response> {
+) -> Option<ToolError> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if !guard::hosts::is_own_host(host, allowed_hosts) {
         let error = ToolError::new(Code::Forbidden, format!("host `{host}` is not served here"))
             .with_hint("add it to `server.allowed_hosts`");
-        return Some(coded(&error).into_response());
+        return Some(error);
     }
     let origin = headers.get(ORIGIN)?;
     let origin = origin.to_str().unwrap_or("unreadable");
@@ -210,7 +232,7 @@ pub(crate) fn refuse_foreign(
     }
     let error = ToolError::new(Code::Forbidden, format!("origin `{origin}` may not call"))
         .with_hint("add it to `server.allowed_origins`");
-    Some(coded(&error).into_response())
+    Some(error)
 }
 
 /// Gives the id that the middleware put into the request's headers.

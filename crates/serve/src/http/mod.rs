@@ -5,9 +5,12 @@ mod forwarded;
 mod pace;
 mod peers;
 
+mod bodies;
 pub(crate) mod body;
 mod errors;
+pub(crate) mod form;
 mod middleware;
+mod parameters;
 
 mod routes;
 mod wellknown;
@@ -16,5 +19,6 @@ pub use connections::{RunError, run, run_with};
 
 pub(crate) use errors::coded;
 pub(crate) use middleware::{RequestId, identify, refuse_foreign, request_id_of};
+pub(crate) use parameters::{Parameters, QueryParameters, Takes};
 pub(crate) use routes::HttpState;
 pub(crate) use wellknown::exposition;

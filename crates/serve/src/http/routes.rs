@@ -132,10 +132,13 @@ async fn endpoint(
     let opened = match app.endpoints.clone() {
         None => None,
         Some(endpoints) => {
-            tokio::task::spawn_blocking(move || endpoints.open(&name, key.as_deref()))
-                .await
-                .ok()
-                .flatten()
+            let (uses, now) = (app.console.sessions.key_uses(), app.clock.now());
+            let opened = tokio::task::spawn_blocking(move || {
+                let opened = endpoints.open(&name, key.as_deref())?;
+                uses.note(&name, key.as_deref().unwrap_or_default(), now);
+                Some(opened)
+            });
+            opened.await.ok().flatten()
         }
     };
     let Some(opened) = opened else {

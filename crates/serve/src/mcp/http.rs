@@ -122,7 +122,7 @@ async fn receive(request: Request<Body>, limit: usize) -> Result<(Parts, Checked
 fn refused_body(error: &BodyError) -> Response {
     let (status, code) = match error {
         BodyError::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, -32600),
-        BodyError::BrokeOff => (StatusCode::BAD_REQUEST, -32700),
+        BodyError::BrokeOff | BodyError::Form(_) => (StatusCode::BAD_REQUEST, -32700),
         BodyError::NoSpace => (StatusCode::SERVICE_UNAVAILABLE, -32000),
         BodyError::TooLarge { .. } | BodyError::TooManyValues => {
             (StatusCode::PAYLOAD_TOO_LARGE, -32600)

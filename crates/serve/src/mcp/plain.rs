@@ -33,7 +33,7 @@ const MEMBERS: [&str; 3] = ["name", "arguments", "_meta"];
 /// Keys of `_meta` that change how a call is answered begin with this.
 const PROTOCOL_KEYS: &str = "io.modelcontextprotocol/";
 
-/// Asks for news of a call while it runs.
+/// Asks for the progress of a call while it runs.
 const PROGRESS_TOKEN: &str = "progressToken";
 
 /// A plain call of a tool that there is.

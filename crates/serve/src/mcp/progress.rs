@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tools::Progress;
 
-/// Messages that may wait to be sent before further ones are dropped: progress is news, not data.
+/// Messages that may wait to be sent before further ones are dropped: progress may be lost.
 const QUEUE: usize = 64;
 
 /// How long the answer waits for a slow client to take the last messages.

@@ -1,7 +1,7 @@
 //! `/reconcile`: lists of names against dimensions, as OpenRefine and others ask (version 0.2).
 
 use axum::body::Body;
-use axum::extract::{FromRequest, Path, Query, Request, State};
+use axum::extract::{FromRequest, Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Form, Json};
 use filters::{Reconciliation, SearchResult};
@@ -15,9 +15,8 @@ use super::cross_origin::frame_ancestors;
 use super::escape::escape;
 use super::frame::{for_caller, framed_html};
 use crate::api::body::refused as refused_body;
-use crate::http::HttpState;
 use crate::http::body::{self, MAX_JSON_VALUES, count_values};
-use crate::http::coded;
+use crate::http::{HttpState, Parameters, QueryParameters, Takes, coded};
 
 /// Properties proposed unless the client says otherwise.
 const DEFAULT_PROPOSED: usize = 50;
@@ -42,11 +41,22 @@ pub(super) struct ReconcileQuery {
     extend: Option<String>,
 }
 
+impl Parameters for ReconcileQuery {
+    const TAKEN: &'static [(&'static str, Takes)] =
+        &[("queries", Takes::Text), ("extend", Takes::Text)];
+    const IS_OPEN: bool = true;
+}
+
 /// Arguments of a suggestion.
 #[derive(Debug, Deserialize)]
 pub(super) struct Typed {
     #[serde(default)]
     prefix: String,
+}
+
+impl Parameters for Typed {
+    const TAKEN: &'static [(&'static str, Takes)] = &[("prefix", Takes::Text)];
+    const IS_OPEN: bool = true;
 }
 
 /// Arguments of a proposal.
@@ -57,19 +67,33 @@ pub(super) struct OfType {
     limit: Option<usize>,
 }
 
+impl Parameters for OfType {
+    const TAKEN: &'static [(&'static str, Takes)] =
+        &[("type", Takes::Text), ("limit", Takes::Number { from: 0, most: None })];
+    const IS_OPEN: bool = true;
+}
+
 /// Arguments of a preview.
 #[derive(Debug, Deserialize)]
 pub(super) struct Named {
     id: String,
 }
 
+impl Parameters for Named {
+    const TAKEN: &'static [(&'static str, Takes)] = &[("id", Takes::RequiredText)];
+    const IS_OPEN: bool = true;
+}
+
 /// Describes the service, or answers queries given in the address.
 pub(super) async fn service(
     State(http_state): State<HttpState>,
-    Query(asked): Query<ReconcileQuery>,
+    QueryParameters(asked): QueryParameters<ReconcileQuery>,
     headers: HeaderMap,
 ) -> Response {
-    answer(http_state, asked, headers).await
+    match asked {
+        Ok(asked) => answer(http_state, asked, headers).await,
+        Err(wrong) => coded(&wrong),
+    }
 }
 
 /// Answers queries given as a form.
@@ -85,7 +109,9 @@ pub(super) async fn service_post(
     let headers = parts.headers.clone();
     match Form::<ReconcileQuery>::from_request(Request::from_parts(parts, body), &()).await {
         Ok(Form(asked)) => answer(http_state, asked, headers).await,
-        Err(wrong) => coded(&ToolError::bad_request(wrong.body_text())),
+        Err(_) => coded(&ToolError::bad_request(
+            "the body must be a form with `queries` or `extend`, each at most once",
+        )),
     }
 }
 
@@ -107,14 +133,14 @@ async fn answer(http_state: HttpState, asked: ReconcileQuery, headers: HeaderMap
 pub(super) async fn suggest(
     State(http_state): State<HttpState>,
     Path(what): Path<String>,
-    Query(typed): Query<Typed>,
+    QueryParameters(typed): QueryParameters<Typed>,
     headers: HeaderMap,
 ) -> Response {
-    json(http_state, headers, move |reconciliation, caller| match what.as_str() {
-        "entity" => Ok(reconciliation.suggest_entities(caller, &typed.prefix)),
-        "type" => Ok(reconciliation.suggest_types(caller, &typed.prefix)),
-        "property" => Ok(reconciliation.suggest_properties(caller, &typed.prefix)),
-        other => {
+    json(http_state, headers, move |reconciliation, caller| match (what.as_str(), typed?.prefix) {
+        ("entity", prefix) => Ok(reconciliation.suggest_entities(caller, &prefix)),
+        ("type", prefix) => Ok(reconciliation.suggest_types(caller, &prefix)),
+        ("property", prefix) => Ok(reconciliation.suggest_properties(caller, &prefix)),
+        (other, _) => {
             let shown: String = other.chars().take(100).collect();
             let message = format!("there are no suggestions for `{shown}`");
             Err(ToolError::new(Code::NotFound, message)
@@ -127,10 +153,11 @@ pub(super) async fn suggest(
 /// Proposes properties that can extend rows.
 pub(super) async fn propose(
     State(http_state): State<HttpState>,
-    Query(of): Query<OfType>,
+    QueryParameters(of): QueryParameters<OfType>,
     headers: HeaderMap,
 ) -> Response {
     json(http_state, headers, move |reconciliation, caller| {
+        let of = of?;
         let limit = of.limit.unwrap_or(DEFAULT_PROPOSED);
         reconciliation.propose_properties(caller, &of.kind, limit).map_err(refused)
     })
@@ -140,11 +167,12 @@ pub(super) async fn propose(
 /// Shows an entity.
 pub(super) async fn preview(
     State(http_state): State<HttpState>,
-    Query(named): Query<Named>,
+    QueryParameters(named): QueryParameters<Named>,
     headers: HeaderMap,
 ) -> Response {
     let ancestors = frame_ancestors(&http_state.shared.load().server.allowed_origins);
     let page = perform(http_state, headers, move |reconciliation, caller| {
+        let named = named?;
         reconciliation.entity(caller, &named.id).map(|entity| shown(&entity)).map_err(refused)
     });
     match page.await {

@@ -19,9 +19,9 @@ fn a_client_that_disappears_stops_its_call() {
     let test_server = test_server();
     let mut connection = TcpStream::connect(&test_server.address).unwrap();
     connection.write_all(&test_server.raw_call()).unwrap();
-    assert_eq!(test_server.news.recv_timeout(PATIENCE), Ok(Notification::Started));
+    assert_eq!(test_server.notifications.recv_timeout(PATIENCE), Ok(Notification::Started));
     drop(connection);
-    assert_eq!(test_server.news.recv_timeout(PATIENCE), Ok(Notification::Cancelled));
+    assert_eq!(test_server.notifications.recv_timeout(PATIENCE), Ok(Notification::Cancelled));
     let entry = test_server.audited(|entry| entry.tool == "wait");
     assert_eq!(entry.outcome, Outcome::Cancelled);
     assert_eq!(test_server.mcp.list_tools().len(), 2);

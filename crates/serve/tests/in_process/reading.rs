@@ -57,6 +57,10 @@ impl Resources for Notes {
             "dowse://notes/002" => ResourceBody::Bytes(vec![0, 159, 146, 150]),
             "dowse://notes/003" => ResourceBody::Bytes(vec![0; 5 * 1024 * 1024]),
             "dowse://notes/004" => ResourceBody::OwnText("ours: ann@example.org".to_owned()),
+            "dowse://notes/005" => ResourceBody::SourcePart {
+                text: "write to ann@example.org".to_owned(),
+                next: "dowse://notes/006".to_owned(),
+            },
             _ => return Ok(None),
         };
         Ok(Some(ResourceContent { mime_type: "text/plain".to_owned(), body }))
@@ -83,6 +87,15 @@ fn every_page_is_listed() {
     assert!(second["nextCursor"].is_null());
     let templates = test_server.mcp.request("resources/templates/list", &json!({}));
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "dowse://notes/{number}");
+}
+
+/// The first rows of a table were all that could be read of it.
+#[test]
+fn a_part_names_the_address_of_what_follows() {
+    let test_server = test_server();
+    let part = read(&test_server, "dowse://notes/005");
+    assert_eq!(part["text"], "write to [email]\n[goes on at dowse://notes/006]");
+    assert_eq!(part["_meta"]["dowse/next"], "dowse://notes/006");
 }
 
 #[test]

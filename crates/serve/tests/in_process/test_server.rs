@@ -29,7 +29,7 @@ pub(crate) enum Notification {
 
 /// A tool that works until the test lets it go or its deadline is over.
 struct Waiting {
-    news: Mutex<Sender<Notification>>,
+    notifications: Mutex<Sender<Notification>>,
     go: Mutex<Receiver<()>>,
 }
 
@@ -46,7 +46,7 @@ impl Tool for Waiting {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let tell = |news| self.news.lock().unwrap().send(news).unwrap();
+        let tell = |notifications| self.notifications.lock().unwrap().send(notifications).unwrap();
         (call.progress)(Progress { done: 0.0, total: Some(1.0), message: None });
         tell(Notification::Started);
         let go = self.go.lock().unwrap();
@@ -80,7 +80,7 @@ impl Tool for Broken {
 pub(crate) struct TestServer {
     pub(crate) shared: Shared,
     pub(crate) mcp: Arc<Mcp>,
-    pub(crate) news: Receiver<Notification>,
+    pub(crate) notifications: Receiver<Notification>,
     pub(crate) go: Sender<()>,
     pub(crate) shutdown: CancellationToken,
     pub(crate) address: String,
@@ -93,9 +93,10 @@ impl TestServer {
     /// Starts a server on a free port.
     pub(crate) fn start(limits: LimitsConfig, resources: ResourceSet) -> TestServer {
         let folder = Folder::new();
-        let (news_sender, news) = channel();
+        let (notification_sender, notifications) = channel();
         let (go, go_receiver) = channel();
-        let waiting = Waiting { news: Mutex::new(news_sender), go: Mutex::new(go_receiver) };
+        let waiting =
+            Waiting { notifications: Mutex::new(notification_sender), go: Mutex::new(go_receiver) };
         let registry = Registry::new(vec![Box::new(waiting), Box::new(Broken)]);
         let shared = Shared::new(app(&folder, registry.clone(), limits, resources));
         let shutdown = CancellationToken::new();
@@ -117,7 +118,7 @@ impl TestServer {
         TestServer {
             shared,
             mcp,
-            news,
+            notifications,
             go,
             shutdown,
             address,
@@ -137,7 +138,7 @@ impl TestServer {
         let mcp = Arc::clone(&self.mcp);
         let call = json!({ "name": "wait", "arguments": { "query": "how long" } });
         let handle = std::thread::spawn(move || mcp.request("tools/call", &call));
-        assert_eq!(self.news.recv_timeout(PATIENCE), Ok(Notification::Started));
+        assert_eq!(self.notifications.recv_timeout(PATIENCE), Ok(Notification::Started));
         handle
     }
 

@@ -98,6 +98,28 @@ pub(super) fn documents_come_and_go(catalogue: &dyn Catalogue) {
     assert_eq!(counts_of(catalogue, &namespace).n_documents, 3);
 }
 
+pub(super) fn documents_are_read_by_id(catalogue: &dyn Catalogue) {
+    let namespace = made_in(catalogue, "by id", WithVectors::No);
+    let documents = ["b", "a", "ü/1"].map(|id| document(id, &["x"]));
+    catalogue.upsert(&namespace, &documents).unwrap();
+    let read = |ids: &[&str]| {
+        let ids: Vec<DocumentId> = ids.iter().copied().map(DocumentId::new).collect();
+        let found = catalogue.documents_by_id(&namespace, &ids).unwrap();
+        let each: Vec<_> =
+            ids.iter().map(|id| catalogue.document(&namespace, id).unwrap()).collect();
+        assert_eq!(found, each, "many at once are each alone");
+        let name = |info: &crate::DocumentInfo| info.id.to_string();
+        found.iter().map(|info| info.as_ref().map(name)).collect::<Vec<_>>()
+    };
+    let some = |id: &str| Some(id.to_owned());
+    assert_eq!(read(&["ü/1", "gone", "a", "ü/1"]), [some("ü/1"), None, some("a"), some("ü/1")]);
+    assert_eq!(read(&[]), []);
+    catalogue.delete(&namespace, &[DocumentId::new("a")]).unwrap();
+    assert_eq!(read(&["a", "b"]), [None, some("b")]);
+    let nowhere = NamespaceId::new("nowhere");
+    assert!(is_unknown(&catalogue.documents_by_id(&nowhere, &[]).unwrap_err()));
+}
+
 pub(super) fn listing_is_ordered_and_paged(catalogue: &dyn Catalogue) {
     let namespace = made_in(catalogue, "listing", WithVectors::No);
     let documents: Vec<_> =

@@ -37,6 +37,7 @@ pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
     ("another manifest is refused", documents::another_manifest_is_refused),
     ("unknown namespaces are errors", documents::unknown_namespaces_are_errors),
     ("documents are written, read, replaced and erased", documents::documents_come_and_go),
+    ("documents are read by id, in the order asked", documents::documents_are_read_by_id),
     ("documents are listed in order and by page", documents::listing_is_ordered_and_paged),
     (
         "documents are chosen and counted by attribute",

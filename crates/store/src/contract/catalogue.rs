@@ -105,12 +105,22 @@ pub trait Catalogue: Objects {
     /// that is gone is passed over.
     fn set_blobs(&self, namespace: &NamespaceId, blobs: &[(PassageId, Vec<u8>)]) -> Result<usize>;
 
+    /// Gives documents by id, in the order asked, by one query; nothing where there is none.
+    fn documents_by_id(
+        &self,
+        namespace: &NamespaceId,
+        documents: &[DocumentId],
+    ) -> Result<Vec<Option<DocumentInfo>>>;
+
     /// Gives one document, or nothing.
     fn document(
         &self,
         namespace: &NamespaceId,
         document: &DocumentId,
-    ) -> Result<Option<DocumentInfo>>;
+    ) -> Result<Option<DocumentInfo>> {
+        let found = self.documents_by_id(namespace, std::slice::from_ref(document))?;
+        Ok(found.into_iter().next().flatten())
+    }
 
     /// Lists documents in the order of their ids.
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>>;
@@ -266,6 +276,12 @@ pub trait Catalogue: Objects {
     ///
     /// [`crate::Error::DiskFull`], or whatever else stops a write.
     fn can_write(&self) -> Result<()>;
+
+    /// Gives what cannot be known of it, and what to do about that: whether its last changes are
+    /// there, for one.
+    fn concern(&self) -> Option<String> {
+        None
+    }
 
     /// Gives free space back and shortens internal logs. Calls go on meanwhile.
     fn maintain(&self) -> Result<()>;

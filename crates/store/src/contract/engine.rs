@@ -6,8 +6,37 @@ use model::{Deadline, NamespaceId};
 
 use crate::{
     Candidates, Document, DroppedNamespace, Filter, Form, NamespaceHead, NamespaceState, Place,
-    Result, StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
+    Result, Search, StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
 };
+
+/// Which engine it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// Its name, as in the configuration.
+    pub name: &'static str,
+    /// Where it is.
+    pub location: EngineLocation,
+}
+
+/// Where an engine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineLocation {
+    /// In this process: it always answers, and two searches run side by side.
+    InProcess,
+    /// On a server: one request for both searches is worth waiting for the query's vector.
+    Elsewhere {
+        /// How often to ask whether it answers, so that its absence is known before somebody
+        /// searches.
+        reach_every: Duration,
+    },
+}
+
+impl EngineInfo {
+    /// Tells whether the engine is on a server.
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(self.location, EngineLocation::Elsewhere { .. })
+    }
+}
 
 /// A question by words and by vector over the same passages.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +77,8 @@ pub struct Fresh<'a> {
 /// **Failure.** Every method fails with [`crate::Error::UnknownNamespace`] when the catalogue has
 /// no such namespace, unless it says otherwise.
 pub trait Engine: Send + Sync {
-    /// Gives the engine's name, as in the configuration.
-    fn name(&self) -> &'static str;
+    /// Says which engine it is and where.
+    fn info(&self) -> EngineInfo;
 
     /// Follows the catalogue to its last change of a namespace, and releases what it has made
     /// durable ([`crate::Catalogue::release`]). What fails is made up for by the next call.
@@ -63,57 +92,25 @@ pub trait Engine: Send + Sync {
     /// The first failure, after all namespaces were tried.
     fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()>;
 
-    /// Finds the `limit` passages with the best BM25 among those that fit the filter.
+    /// Finds passages among those that fit the filter: by words those with the best BM25, by vector
+    /// those that have one and are nearest by cosine. Gives both lists, that by words first; one
+    /// that was not asked for is empty.
     ///
-    /// When the deadline comes first, gives the best so far and says `is_partial`.
-    fn by_words(
-        &self,
-        namespace: &NamespaceId,
-        query: &WordsQuery,
-        filter: &Filter,
-        limit: usize,
-        deadline: &Deadline,
-    ) -> Result<Candidates>;
-
-    /// Finds the `limit` passages whose vectors are nearest by cosine among those that fit the
-    /// filter and have a vector.
-    ///
-    /// Callers may not rely on exactness: an engine may miss a few, and says in its
+    /// Callers may not rely on exactness by vector: an engine may miss a few, and says in its
     /// documentation how many. When the deadline comes first, gives the best so far and says
-    /// `is_partial`.
+    /// `is_partial`. An engine that is elsewhere asks both in one request.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::NoVectorSpace`], [`crate::Error::WrongDimensions`],
-    /// [`crate::Error::BadVector`].
-    fn by_vector(
+    /// [`crate::Error::NoVectorSpace`], [`crate::Error::WrongDimensions`] and
+    /// [`crate::Error::BadVector`] where a vector is given; both are lost when one cannot be
+    /// answered, and [`crate::Store::by_both`] asks again for each.
+    fn search(
         &self,
         namespace: &NamespaceId,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
+        search: &Search<'_>,
         deadline: &Deadline,
-    ) -> Result<Candidates>;
-
-    /// Searches by words and by vector side by side; each fails for itself.
-    ///
-    /// An engine that is far away asks both in one request, and one that is near on two threads.
-    fn by_both(
-        &self,
-        namespace: &NamespaceId,
-        both: &Both<'_>,
-        deadline: &Deadline,
-    ) -> (Result<Candidates>, Result<Candidates>) {
-        std::thread::scope(|scope| {
-            let near = scope.spawn(|| {
-                self.by_vector(namespace, both.vector, both.filter, both.n_by_vector, deadline)
-            });
-            let words =
-                self.by_words(namespace, both.query, both.filter, both.n_by_words, deadline);
-            let near = near.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (words, near)
-        })
-    }
+    ) -> Result<(Candidates, Candidates)>;
 
     /// Gives what BM25 needs to know about some index terms.
     fn term_statistics(
@@ -138,7 +135,17 @@ pub trait Engine: Send + Sync {
 
     /// Takes off the disk what erased documents have left in what was derived from these
     /// namespaces; one that does not exist is passed over.
-    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()>;
+    ///
+    /// An engine whose rows go with the deletion only takes in what it could not take then.
+    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
+        for namespace in namespaces {
+            match self.follow(namespace, None) {
+                Err(crate::Error::UnknownNamespace { .. }) => {}
+                followed => followed?,
+            }
+        }
+        Ok(())
+    }
 
     /// Merges, forgets what was erased, and catches up with what could not be done earlier.
     /// Searches go on meanwhile.
@@ -178,18 +185,6 @@ pub trait Engine: Send + Sync {
     /// Asks whether the engine answers; an engine in this process always does.
     fn reach(&self) -> Result<()> {
         Ok(())
-    }
-
-    /// Says how often to ask whether the engine answers, so that its absence is known before somebody
-    /// searches; nothing where that need not be asked.
-    fn reach_every(&self) -> Option<Duration> {
-        None
-    }
-
-    /// Tells whether the engine is far away, so that one request for both searches is worth
-    /// waiting for the query's vector.
-    fn is_far(&self) -> bool {
-        false
     }
 
     /// Lets go of writers and their memory; called before a clean stop.

@@ -20,10 +20,10 @@ pub use catalogue::{
 pub use document::{
     Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage,
 };
-pub use engine::{Both, Engine, Fresh};
+pub use engine::{Both, Engine, EngineInfo, EngineLocation, Fresh};
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;
 pub use manifest::{Agreement, AnalyserName, Manifest, NamespaceInfo, VectorSpace};
 pub(crate) use question::check_limit;
-pub use question::{ByVector, ByWords, check_search, question_of};
+pub use question::{ByVector, ByWords, Search, question_of};
 pub use words::{Bm25, Clause, Form, WordsQuery};

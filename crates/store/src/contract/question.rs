@@ -27,20 +27,29 @@ pub struct ByVector<'a> {
     pub limit: usize,
 }
 
-/// Checks the bounds of a search by words, by vector or by both.
-///
-/// # Errors
-///
-/// [`Error::TooLarge`] names what is over its limit.
-pub fn check_search(
-    by_words: Option<&ByWords<'_>>,
-    by_vector: Option<&ByVector<'_>>,
-    filter: &Filter,
-) -> Result<()> {
-    filter.check()?;
-    check_limit(by_words.map_or(0, |words| words.limit))?;
-    check_limit(by_vector.map_or(0, |near| near.limit))?;
-    by_words.map_or(Ok(()), |words| words.query.check())
+/// A search by words, by vector or by both, over the passages that fit one filter.
+#[derive(Debug, Clone, Copy)]
+pub struct Search<'a> {
+    /// By words.
+    pub by_words: Option<ByWords<'a>>,
+    /// By vector.
+    pub by_vector: Option<ByVector<'a>>,
+    /// What passages have to fit.
+    pub filter: &'a Filter,
+}
+
+impl Search<'_> {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] names what is over its limit.
+    pub fn check(&self) -> Result<()> {
+        self.filter.check()?;
+        check_limit(self.by_words.map_or(0, |words| words.limit))?;
+        check_limit(self.by_vector.map_or(0, |near| near.limit))?;
+        self.by_words.map_or(Ok(()), |words| words.query.check())
+    }
 }
 
 /// Checks the number of candidates that are asked for.

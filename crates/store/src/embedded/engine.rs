@@ -13,8 +13,9 @@ use super::following::remove_folder;
 use super::namespace::{Namespace, folder_of, outdated_note};
 use crate::store::state_of;
 use crate::{
-    Candidates, Catalogue, Config, DroppedNamespace, Engine, Error, Filter, Form, Fresh,
-    NamespaceHead, NamespaceState, Result, TermStatistics, WordsQuery,
+    ByVector, ByWords, Candidates, Catalogue, Config, DroppedNamespace, Engine, EngineInfo,
+    EngineLocation, Error, Form, Fresh, NamespaceHead, NamespaceState, Result, Search,
+    TermStatistics,
 };
 
 /// The engine in this process, over any catalogue.
@@ -252,8 +253,8 @@ impl EmbeddedEngine {
 }
 
 impl Engine for EmbeddedEngine {
-    fn name(&self) -> &'static str {
-        "embedded"
+    fn info(&self) -> EngineInfo {
+        EngineInfo { name: "embedded", location: EngineLocation::InProcess }
     }
 
     fn follow(&self, id: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()> {
@@ -300,26 +301,20 @@ impl Engine for EmbeddedEngine {
         first_failure
     }
 
-    fn by_words(
+    fn search(
         &self,
         namespace: &NamespaceId,
-        query: &WordsQuery,
-        filter: &Filter,
-        limit: usize,
+        search: &Search<'_>,
         deadline: &Deadline,
-    ) -> Result<Candidates> {
-        self.search_words(namespace, query, filter, limit, deadline)
-    }
-
-    fn by_vector(
-        &self,
-        namespace: &NamespaceId,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-        deadline: &Deadline,
-    ) -> Result<Candidates> {
-        self.search_vectors(namespace, vector, filter, limit, deadline)
+    ) -> Result<(Candidates, Candidates)> {
+        let filter = search.filter;
+        let words = search.by_words.map(|ByWords { query, limit }| {
+            self.search_words(namespace, query, filter, limit, deadline)
+        });
+        let near = search.by_vector.map(|ByVector { vector, limit }| {
+            self.search_vectors(namespace, vector, filter, limit, deadline)
+        });
+        Ok((words.transpose()?.unwrap_or_default(), near.transpose()?.unwrap_or_default()))
     }
 
     fn term_statistics(

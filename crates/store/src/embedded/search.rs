@@ -23,7 +23,7 @@ impl EmbeddedEngine {
         deadline: &Deadline,
     ) -> Result<Candidates> {
         query.check()?;
-        self.search(namespace, filter, limit, |snapshot| {
+        self.look(namespace, filter, limit, |snapshot| {
             let fitting = snapshot.fitting(filter)?;
             let found = snapshot.words.search(query, &fitting.entries, limit, deadline)?;
             let mut candidates = Candidates {
@@ -45,7 +45,7 @@ impl EmbeddedEngine {
         limit: usize,
         deadline: &Deadline,
     ) -> Result<Candidates> {
-        self.search(namespace, filter, limit, |snapshot| {
+        self.look(namespace, filter, limit, |snapshot| {
             let question = question_of(namespace, vector, snapshot.space.as_ref())?;
             let Some(vectors) = &snapshot.vectors else {
                 return Err(Error::NoVectorSpace { namespace: namespace.clone() });
@@ -67,7 +67,7 @@ impl EmbeddedEngine {
     ///
     /// Passages whose document was erased meanwhile are left out; when that happens because the
     /// snapshot is out of date, the search is made again on the newer one.
-    fn search(
+    fn look(
         &self,
         id: &NamespaceId,
         filter: &Filter,

@@ -7,7 +7,8 @@ use std::path::Path;
 use model::Clock;
 
 use super::database::Database;
-use super::{CATALOGUE, FolderLock, SqliteCatalogue, mark};
+use super::mark::{self, Mark};
+use super::{CATALOGUE, FolderLock, SqliteCatalogue};
 use crate::{Catalogue, Config, Error, Result};
 
 /// Writes a copy to a new file, which has its name only once it is whole and was verified.
@@ -85,15 +86,16 @@ pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
     fs_err::copy(file, &unfinished)?;
     let restored = Database::open(&unfinished, config).and_then(|database| {
         database.verify()?;
-        database.close()
+        let seen = database.seen()?;
+        database.close()?;
+        Ok(seen)
     });
     for ending in ["-wal", "-shm"] {
         let _ = fs_err::remove_file(folder.join(format!("catalogue.unfinished{ending}")));
     }
-    if let Err(error) = restored {
+    let seen = restored.inspect_err(|_| {
         let _ = fs_err::remove_file(&unfinished);
-        return Err(error);
-    }
+    })?;
     // What an earlier catalogue left must not be taken for this one's.
     mark::remove(folder)?;
     match fs_err::remove_dir_all(folder.join("namespaces")) {
@@ -101,7 +103,21 @@ pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
         _ => {}
     }
     fs_err::rename(&unfinished, &catalogue)?;
+    Mark::open(folder, &seen)?;
     Ok(())
+}
+
+/// Tells whether a SQLite file is a catalogue, and not a file of another program.
+///
+/// # Errors
+///
+/// When the file cannot be read.
+pub fn is_catalogue(file: &Path) -> Result<bool> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = rusqlite::Connection::open_with_flags(file, flags)?;
+    let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'about'";
+    // A copy without its log may lack its first page, or be anything.
+    Ok(connection.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap_or(0) > 0)
 }
 
 /// Refuses a file that holds no catalogue: an empty one would become an empty catalogue.

@@ -114,12 +114,12 @@ impl Catalogue for SqliteCatalogue {
         self.database.set_blobs(namespace, blobs)
     }
 
-    fn document(
+    fn documents_by_id(
         &self,
         namespace: &NamespaceId,
-        document: &DocumentId,
-    ) -> Result<Option<DocumentInfo>> {
-        self.database.document(namespace, document)
+        documents: &[DocumentId],
+    ) -> Result<Vec<Option<DocumentInfo>>> {
+        self.database.documents_by_id(namespace, documents)
     }
 
     fn documents(&self, namespace: &NamespaceId, page: &DocumentPage) -> Result<Vec<DocumentInfo>> {
@@ -270,6 +270,10 @@ impl Catalogue for SqliteCatalogue {
 
     fn can_write(&self) -> Result<()> {
         self.database.can_write()
+    }
+
+    fn concern(&self) -> Option<String> {
+        self.database.concern()
     }
 
     fn maintain(&self) -> Result<()> {

@@ -12,8 +12,8 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use super::mark::{self, Mark, Seen};
 use super::schema::Upgraded;
 use super::writer::Writer;
-use super::{CATALOGUE, checksums, schema, texts};
-use crate::{Config, Error, Result, failpoint, stamp};
+use super::{CATALOGUE, checksums, reserve, schema, texts, traces};
+use crate::{Config, Error, Result, Verify, failpoint, stamp};
 
 /// Statements that each connection keeps compiled.
 const MAX_CACHED_STATEMENTS: usize = 64;
@@ -28,8 +28,14 @@ const MAX_LOG_BYTES: u64 = 4 << 20;
 const MAX_CLOSE_WAIT: Duration = Duration::from_secs(5);
 /// The pause between two attempts to empty it.
 const CLOSE_PAUSE: Duration = Duration::from_millis(20);
+/// What SQLite calls a file whose free pages are given back when it is told to.
+const INCREMENTAL_VACUUM: u32 = 2;
 /// Free pages given back while other writers wait.
 const PAGES_PER_ROUND: u32 = 4_096;
+
+/// What is said of a catalogue that was not closed and has neither a log nor a mark.
+const NO_MARK: &str = "`catalogue.mark` and the write-ahead log were gone when the catalogue was opened \
+     after a stop that was not clean: the last changes may be lost; compare with a backup";
 
 /// Passages and documents have rows of `namespace << 32 | number`, so that a namespace lies
 /// together and a passage is found by its number without another index.
@@ -50,6 +56,10 @@ pub(crate) struct Database {
     /// writes are possible.
     is_full: AtomicBool,
     is_closed: AtomicBool,
+    /// Whether something was written since it was opened.
+    is_reopened: AtomicBool,
+    /// What cannot be known of the file since it was opened.
+    concern: Option<String>,
     /// What a read or a write found damaged first. It stays until the file is opened again: what
     /// is damaged in one place is trusted in none.
     damage: OnceLock<String>,
@@ -70,8 +80,28 @@ impl Database {
             let reason = "is missing or empty, though this folder had one".to_owned();
             return Err(Error::CatalogueLost { path, reason });
         }
+        if n_bytes == 0
+            && let Some(trace) = traces::of_store(folder)
+        {
+            let reason = format!(
+                "is gone with its folder, though `{}` says that there was one; remove that file \
+                 too to begin with nothing",
+                trace.display()
+            );
+            return Err(Error::CatalogueLost { path, reason });
+        }
         let has_log = bytes_of(&folder.join(format!("{CATALOGUE}-wal")))? > 0;
-        let mut database = Database::open(&path, config)?;
+        let is_as_closed = !Verify::WhenChanged.is_needed(folder, is_catalogue);
+        let mut database = match Database::open(&path, config) {
+            // Even a reader needs a few pages for the index of the log.
+            Err(error) if error.is_disk_full() || error.may_be_disk_full() => {
+                if !reserve::release(folder) {
+                    return Err(error);
+                }
+                Database::open(&path, config)?
+            }
+            opened => opened?,
+        };
         database.folder = Some(folder.to_owned());
         // Also after a clean stop: a file can change while nobody looks.
         let is_needed = has_log || config.verify.is_needed(folder, is_catalogue);
@@ -83,7 +113,12 @@ impl Database {
         if let Some(mark) = &mark {
             mark::compare(&path, mark, &seen)?;
         }
+        if mark.is_none() && n_bytes > 0 && !is_as_closed && !has_log && seen.n_changes > 0 {
+            database.concern = Some(NO_MARK.to_owned());
+        }
         database.mark = Some(Mark::open(folder, &seen)?);
+        traces::leave(folder, &seen.identity);
+        reserve::keep(folder);
         Ok(database)
     }
 
@@ -96,7 +131,12 @@ impl Database {
     pub(crate) fn open(path: &Path, config: &Config) -> Result<Self> {
         let mut writer = Connection::open(path)?;
         prepare(&writer, config.catalogue_cache_bytes)?;
-        writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        // Set again it would be written again, and a search that changes nothing would leave a file
+        // that changed.
+        let vacuum: u32 = writer.pragma_query_value(None, "auto_vacuum", |row| row.get(0))?;
+        if vacuum != INCREMENTAL_VACUUM {
+            writer.pragma_update(None, "auto_vacuum", INCREMENTAL_VACUUM)?;
+        }
         writer.pragma_update(None, "journal_mode", "WAL")?;
         writer.pragma_update(None, "synchronous", "FULL")?;
         writer.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
@@ -112,6 +152,8 @@ impl Database {
             mark: None,
             is_full: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
+            is_reopened: AtomicBool::new(false),
+            concern: None,
             damage: OnceLock::new(),
         };
         if upgraded == Upgraded::Yes {
@@ -177,6 +219,13 @@ impl Database {
                 if let Some(mark) = &self.mark {
                     mark.note(*n_changes);
                 }
+                // What a clean stop left is not what there is any more, though the file may stay
+                // as it is while changes are in the log alone.
+                if let Some(folder) = &self.folder
+                    && !self.is_reopened.swap(true, Ordering::Relaxed)
+                {
+                    stamp::forget(folder);
+                }
             }
             Err(error) if error.is_disk_full() => self.is_full.store(true, Ordering::Relaxed),
             Err(_) => {}
@@ -211,6 +260,11 @@ impl Database {
             return Err(Error::CatalogueLost { path: self.path.clone(), reason });
         }
         Ok(())
+    }
+
+    /// Gives what cannot be known of the file since it was opened.
+    pub(crate) fn concern(&self) -> Option<String> {
+        self.concern.clone()
     }
 
     /// Tells whether writes are possible: after one that found the disk full, a small one is tried.

@@ -148,21 +148,24 @@ impl Database {
         })
     }
 
-    /// Gives one document, or nothing.
-    pub(crate) fn document(
+    /// Gives documents by id, in the order asked: one statement of one transaction, run for each.
+    pub(crate) fn documents_by_id(
         &self,
         namespace: &NamespaceId,
-        document: &DocumentId,
-    ) -> Result<Option<DocumentInfo>> {
+        documents: &[DocumentId],
+    ) -> Result<Vec<Option<DocumentInfo>>> {
         self.read_in(namespace, |connection, number| {
             let mut statement = connection.prepare_cached(&format!(
                 "{} WHERE namespace = ? AND id = ?",
                 rows::DOCUMENT_INFO
             ))?;
-            let found = statement
-                .query_row(params![number, document.as_str()], rows::read_document_info)
-                .optional()?;
-            found.map(rows::finish_document_info).transpose()
+            let mut one = |document: &DocumentId| {
+                let found = statement
+                    .query_row(params![number, document.as_str()], rows::read_document_info)
+                    .optional()?;
+                found.map(rows::finish_document_info).transpose()
+            };
+            documents.iter().map(&mut one).collect()
         })
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Mark {
 impl Mark {
     /// Opens the file of a folder, or makes one, and writes what the catalogue has.
     pub(super) fn open(folder: &Path, catalogue: &Seen) -> Result<Self> {
+        // Before it is made: an empty file would be taken for one that was cut off.
+        let before = read(folder)?;
         let file = fs_err::OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -44,7 +46,10 @@ impl Mark {
             identity: catalogue.identity.clone(),
             n_changes: Mutex::new(catalogue.n_changes),
         };
-        mark.write(catalogue.n_changes)?;
+        // A command that changes nothing writes nothing.
+        if before.as_ref() != Some(catalogue) {
+            mark.write(catalogue.n_changes)?;
+        }
         Ok(mark)
     }
 

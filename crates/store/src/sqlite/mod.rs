@@ -6,7 +6,9 @@
 mod database;
 mod lock;
 mod mark;
+mod reserve;
 mod schema;
+mod traces;
 mod writer;
 
 mod batch;
@@ -24,11 +26,12 @@ mod objects;
 mod backup;
 mod catalogue;
 
-pub use backup::restore;
 pub(crate) use backup::{create, open_backup};
+pub use backup::{is_catalogue, restore};
 pub use catalogue::SqliteCatalogue;
 pub use commit::check_documents;
 pub use lock::FolderLock;
+pub use traces::had_store;
 
 /// The name of the catalogue in a data folder.
 pub(crate) const CATALOGUE: &str = "catalogue.sqlite";

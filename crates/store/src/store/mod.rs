@@ -6,22 +6,22 @@
 
 mod maintenance;
 mod opening;
+mod searching;
 mod surroundings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{Deadline, DocumentId, NamespaceId, Passage, PassageId};
+use model::{DocumentId, NamespaceId, Passage, PassageId};
 use parking_lot::Mutex;
 use text::LanguageSet;
 
 use crate::sqlite::FolderLock;
 use crate::{
-    Both, Candidates, Catalogue, Counts, Document, DocumentCount, DocumentInfo, DocumentPage,
-    Engine, Error, Filter, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState,
-    Objects, Place, Result, StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace,
-    WordsQuery,
+    Catalogue, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Engine, Error,
+    Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState, Objects, Place, Result,
+    StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace,
 };
 
 pub use maintenance::{Finding, Repair};
@@ -234,6 +234,15 @@ impl Store {
         self.catalogue.documents_with(namespace, attribute, values, page)
     }
 
+    /// Gives documents by id, in the order asked, by one query; nothing where there is none.
+    pub fn documents_by_id(
+        &self,
+        namespace: &NamespaceId,
+        documents: &[DocumentId],
+    ) -> Result<Vec<Option<DocumentInfo>>> {
+        self.catalogue.documents_by_id(namespace, documents)
+    }
+
     /// Gives one document, or nothing.
     pub fn document(
         &self,
@@ -350,49 +359,16 @@ impl Store {
         self.catalogue.blobs(namespace, passages)
     }
 
-    /// Finds passages by words; see [`Engine::by_words`].
-    pub fn by_words(
-        &self,
-        namespace: &NamespaceId,
-        query: &WordsQuery,
-        filter: &Filter,
-        limit: usize,
-        deadline: &Deadline,
-    ) -> Result<Candidates> {
-        self.engine.by_words(namespace, query, filter, limit, deadline)
-    }
-
-    /// Finds passages by vector; see [`Engine::by_vector`].
-    pub fn by_vector(
-        &self,
-        namespace: &NamespaceId,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-        deadline: &Deadline,
-    ) -> Result<Candidates> {
-        self.engine.by_vector(namespace, vector, filter, limit, deadline)
-    }
-
-    /// Searches by words and by vector side by side; see [`Engine::by_both`].
-    pub fn by_both(
-        &self,
-        namespace: &NamespaceId,
-        both: &Both<'_>,
-        deadline: &Deadline,
-    ) -> (Result<Candidates>, Result<Candidates>) {
-        self.engine.by_both(namespace, both, deadline)
-    }
-
     /// Gives for how long what other servers write may have been missing here: the time since the
     /// last [`Store::follow_others`] that came to its end. Nothing where it was never called.
     pub fn follower_lag(&self) -> Option<Duration> {
         self.followed_at.lock().map(|at| at.elapsed())
     }
 
-    /// Tells whether the engine is far away; see [`Engine::is_far`].
+    /// Tells whether the engine is on a server, so that one request for both searches is worth
+    /// waiting for the query's vector.
     pub fn is_far(&self) -> bool {
-        self.engine.is_far()
+        self.engine.info().is_elsewhere()
     }
 
     /// Counts what is in the namespace.

@@ -1,6 +1,8 @@
 //! What a document says directly around one of its passages, so that whoever shows the passage
 //! can tell what reaches over its edges.
 
+use std::collections::BTreeMap;
+
 use model::{Around, NamespaceId, Passage, PassageId};
 
 use super::Store;
@@ -21,9 +23,9 @@ pub struct Surroundings {
     /// The line of headings of the table that the passage is in, where one of its columns holds
     /// secrets.
     pub heading: Option<String>,
-    /// What comes directly before it.
+    /// What comes directly before it, with [`text::PASSAGE_EDGE`] where blank space was left out.
     pub before: String,
-    /// What comes directly after it.
+    /// What comes directly after it, likewise.
     pub after: String,
 }
 
@@ -40,38 +42,70 @@ impl Store {
     /// Neighbours are found by their names, which end in the passage's number; of a passage that
     /// is named otherwise nothing is known.
     pub fn surroundings(&self, namespace: &NamespaceId, passage: &Passage) -> Result<Surroundings> {
-        let id = passage.id.as_str();
-        let Some(prefix) = id.strip_suffix(&passage.ordinal.to_string()) else {
-            return Ok(Surroundings::default());
-        };
-        let mut n_neighbours = N_NEIGHBOURS;
-        loop {
-            let around = self.neighbourhood(namespace, passage, prefix, n_neighbours)?;
-            if n_neighbours > N_NEIGHBOURS || !around.reaches_further(passage) {
-                return Ok(around);
-            }
-            n_neighbours = N_NEIGHBOURS_OF_LONG;
-        }
+        Ok(self.surroundings_of(&[(namespace, passage)])?.pop().unwrap_or_default())
     }
 
-    fn neighbourhood(
+    /// Gives the same of many passages, in their order: two queries at most for each namespace.
+    pub fn surroundings_of(
+        &self,
+        passages: &[(&NamespaceId, &Passage)],
+    ) -> Result<Vec<Surroundings>> {
+        let mut surroundings = vec![Surroundings::default(); passages.len()];
+        let mut by_namespace: BTreeMap<&NamespaceId, Vec<usize>> = BTreeMap::new();
+        for (idx, (namespace, _)) in passages.iter().enumerate() {
+            by_namespace.entry(namespace).or_default().push(idx);
+        }
+        for (namespace, mut rest) in by_namespace {
+            for n_neighbours in [N_NEIGHBOURS, N_NEIGHBOURS_OF_LONG] {
+                let asked: Vec<&Passage> = rest.iter().map(|idx| passages[*idx].1).collect();
+                let found = self.neighbourhoods(namespace, &asked, n_neighbours)?;
+                for (idx, around) in rest.iter().zip(found) {
+                    surroundings[*idx] = around;
+                }
+                rest.retain(|idx| surroundings[*idx].reaches_further(passages[*idx].1));
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok(surroundings)
+    }
+
+    fn neighbourhoods(
         &self,
         namespace: &NamespaceId,
-        passage: &Passage,
-        prefix: &str,
+        passages: &[&Passage],
         n_neighbours: u32,
-    ) -> Result<Surroundings> {
-        let first = passage.ordinal.saturating_sub(n_neighbours);
-        let last = passage.ordinal.saturating_add(n_neighbours);
-        let ids: Vec<PassageId> = (first..=last)
-            .filter(|ordinal| *ordinal != passage.ordinal)
-            .map(|ordinal| PassageId::new(format!("{prefix}{ordinal}")))
-            .collect();
-        let found = self.passages(namespace, &ids)?;
-        let neighbours: Vec<Passage> =
-            found.into_iter().flatten().map(|stored| stored.passage).collect();
-        Ok(around(passage, &neighbours))
+    ) -> Result<Vec<Surroundings>> {
+        let ids: Vec<Vec<PassageId>> =
+            passages.iter().map(|passage| neighbours_of(passage, n_neighbours)).collect();
+        let found = self.passages(namespace, &ids.concat())?;
+        let mut found = found.into_iter();
+        let mut surroundings = Vec::with_capacity(passages.len());
+        for (passage, ids) in passages.iter().zip(&ids) {
+            let neighbours: Vec<Passage> =
+                found.by_ref().take(ids.len()).flatten().map(|stored| stored.passage).collect();
+            let is_named = !ids.is_empty();
+            surroundings.push(if is_named {
+                around(passage, &neighbours)
+            } else {
+                Surroundings::default()
+            });
+        }
+        Ok(surroundings)
     }
+}
+
+/// Names the passages on both sides; none where the passage is not named by its number.
+fn neighbours_of(passage: &Passage, n_neighbours: u32) -> Vec<PassageId> {
+    let id = passage.id.as_str();
+    let Some(prefix) = id.strip_suffix(&passage.ordinal.to_string()) else { return vec![] };
+    let first = passage.ordinal.saturating_sub(n_neighbours);
+    let last = passage.ordinal.saturating_add(n_neighbours);
+    (first..=last)
+        .filter(|ordinal| *ordinal != passage.ordinal)
+        .map(|ordinal| PassageId::new(format!("{prefix}{ordinal}")))
+        .collect()
 }
 
 impl Surroundings {
@@ -91,11 +125,15 @@ impl Surroundings {
         let is_long = |text: &mut dyn Iterator<Item = char>| {
             let mut n_chars = 0;
             text.take_while(|char| !matches!(char, ' ' | '\t'))
-                .filter(|char| !char.is_whitespace())
+                .filter(|char| !char.is_whitespace() && *char != text::PASSAGE_EDGE)
                 .take(LONG_RUN_CHARS)
                 .for_each(|_| n_chars += 1);
             n_chars == LONG_RUN_CHARS
         };
+        // The row of a table that it is in may begin further above.
+        if self.heading.is_some() && !self.before.contains('\n') && !self.before.is_empty() {
+            return true;
+        }
         let is_in_long =
             is_long(&mut passage.text.chars()) || is_long(&mut passage.text.chars().rev());
         is_in_long && (is_long(&mut self.before.chars()) || is_long(&mut self.after.chars().rev()))
@@ -116,7 +154,7 @@ fn around(passage: &Passage, neighbours: &[Passage]) -> Surroundings {
             // What two neighbours share is taken once, and what the passage has itself not at all.
             let from = end_before.unwrap_or(span.start).max(span.start);
             if end_before.is_some_and(|end| end < span.start) {
-                before.push('\n');
+                before.push(text::PASSAGE_EDGE);
             }
             before.extend(
                 neighbour
@@ -128,17 +166,24 @@ fn around(passage: &Passage, neighbours: &[Passage]) -> Surroundings {
             end_before = Some(span.end.max(from));
         } else {
             if end_after < span.start {
-                after.push('\n');
+                after.push(text::PASSAGE_EDGE);
             }
             after.extend(neighbour.text.chars().skip(end_after.saturating_sub(span.start)));
             end_after = end_after.max(span.end);
         }
     }
     if end_before.is_some_and(|end| end < passage.span.start) {
-        before.push('\n');
+        before.push(text::PASSAGE_EDGE);
     }
     // The cutter gives passages of a table its headings.
     let heading = passage.headings.last().filter(|line| text::is_secret_heading(line)).cloned();
+    let is_whole = neighbours
+        .iter()
+        .any(|other| other.ordinal < passage.ordinal && (other.ordinal == 0 || !is_near(&other)));
+    if heading.is_some() && is_whole && !before.is_empty() {
+        // The first line of the sheet is known to be a whole one.
+        before.insert(0, '\n');
+    }
     Surroundings { heading, before, after }
 }
 

@@ -12,9 +12,9 @@ use super::following::Follower;
 use super::namespace::Namespace;
 use super::{TurbopufferConfig, ledger, naming, row};
 use crate::{
-    Both, ByVector, ByWords, Candidates, Catalogue, Config, Document, DroppedNamespace, Engine,
-    Error, Filter, Form, Fresh, NamespaceHead, NamespaceState, Place, Result, StoredPassage,
-    TermStatistics, VectorSpace, WordsQuery, limits,
+    Candidates, Catalogue, Config, Document, DroppedNamespace, Engine, EngineInfo, EngineLocation,
+    Error, Form, Fresh, NamespaceHead, NamespaceState, Place, Result, Search, StoredPassage,
+    TermStatistics, VectorSpace, limits,
 };
 
 /// The name under which turbopuffer follows a catalogue: servers that share a catalogue share
@@ -97,8 +97,9 @@ impl TurbopufferEngine {
 }
 
 impl Engine for TurbopufferEngine {
-    fn name(&self) -> &'static str {
-        ENGINE
+    fn info(&self) -> EngineInfo {
+        let location = EngineLocation::Elsewhere { reach_every: REACH_EVERY };
+        EngineInfo { name: ENGINE, location }
     }
 
     fn follow(&self, id: &NamespaceId, _fresh: Option<&Fresh<'_>>) -> Result<()> {
@@ -117,56 +118,13 @@ impl Engine for TurbopufferEngine {
         Ok(())
     }
 
-    fn by_words(
+    fn search(
         &self,
         namespace: &NamespaceId,
-        query: &WordsQuery,
-        filter: &Filter,
-        limit: usize,
+        search: &Search<'_>,
         deadline: &Deadline,
-    ) -> Result<Candidates> {
-        let by_words = ByWords { query, limit };
-        Ok(self.search(namespace, Some(&by_words), None, filter, deadline)?.0)
-    }
-
-    fn by_vector(
-        &self,
-        namespace: &NamespaceId,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-        deadline: &Deadline,
-    ) -> Result<Candidates> {
-        let by_vector = ByVector { vector, limit };
-        Ok(self.search(namespace, None, Some(&by_vector), filter, deadline)?.1)
-    }
-
-    fn by_both(
-        &self,
-        namespace: &NamespaceId,
-        both: &Both<'_>,
-        deadline: &Deadline,
-    ) -> (Result<Candidates>, Result<Candidates>) {
-        let by_words = ByWords { query: both.query, limit: both.n_by_words };
-        let by_vector = ByVector { vector: both.vector, limit: both.n_by_vector };
-        let found =
-            self.search(namespace, Some(&by_words), Some(&by_vector), both.filter, deadline);
-        match found {
-            Ok((words, near)) => (Ok(words), Ok(near)),
-            Err(error) if error.is_engine_away() => {
-                let same = Error::EngineUnavailable {
-                    engine: ENGINE,
-                    what: "query",
-                    reason: error.to_string(),
-                };
-                (Err(error), Err(same))
-            }
-            // What is wrong with one of the two must not cost the other.
-            Err(_) => (
-                self.by_words(namespace, both.query, both.filter, both.n_by_words, deadline),
-                self.by_vector(namespace, both.vector, both.filter, both.n_by_vector, deadline),
-            ),
-        }
+    ) -> Result<(Candidates, Candidates)> {
+        self.find(namespace, search, deadline)
     }
 
     fn term_statistics(
@@ -183,17 +141,6 @@ impl Engine for TurbopufferEngine {
 
     fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
         ledger::outdate(&*self.catalogue, outdated.number)
-    }
-
-    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
-        // Turbopuffer's own rows went with the deletion; what it could not take then goes now.
-        for id in namespaces {
-            match self.follow(id, None) {
-                Err(Error::UnknownNamespace { .. }) => {}
-                followed => followed?,
-            }
-        }
-        Ok(())
     }
 
     fn maintain(&self) -> Result<()> {
@@ -242,14 +189,6 @@ impl Engine for TurbopufferEngine {
 
     fn reach(&self) -> Result<()> {
         self.client.attributes("dowse-reachability").map(|_| ())
-    }
-
-    fn reach_every(&self) -> Option<Duration> {
-        Some(REACH_EVERY)
-    }
-
-    fn is_far(&self) -> bool {
-        true
     }
 }
 

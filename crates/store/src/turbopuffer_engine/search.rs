@@ -12,10 +12,7 @@ use super::row::{DOCUMENT, HAS_VECTOR, HEADINGS, LANGUAGE, NUMBER, PASSAGE, TEXT
 use super::scoring::{Scorer, Words};
 use super::words::{self, Counted};
 use crate::store::state_of;
-use crate::{
-    ByVector, ByWords, Candidate, Candidates, Error, Filter, Result, WordsQuery, check_search,
-    question_of,
-};
+use crate::{ByWords, Candidate, Candidates, Error, Result, Search, WordsQuery, question_of};
 
 /// Rows asked for beyond what is wanted: the engine ranks by its own numbers, and its order among
 /// equal scores is not ours.
@@ -31,33 +28,31 @@ struct Scored {
 
 impl TurbopufferEngine {
     /// Searches by words and by vector in one request where it can be done.
-    pub(super) fn search(
+    pub(super) fn find(
         &self,
         id: &NamespaceId,
-        by_words: Option<&ByWords<'_>>,
-        by_vector: Option<&ByVector<'_>>,
-        filter: &Filter,
+        search: &Search<'_>,
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)> {
         let name_of = || Ok::<_, Error>(self.namespace_of(id)?.view().name.clone());
         let name = name_of()?;
-        let found = self.search_once(id, by_words, by_vector, filter, deadline);
+        let found = self.find_once(id, search, deadline);
         // A namespace that was made anew meanwhile has taken another name.
         if matches!(found, Err(Error::EngineMissing { .. })) && name_of()? != name {
-            return self.search_once(id, by_words, by_vector, filter, deadline);
+            return self.find_once(id, search, deadline);
         }
         found
     }
 
-    fn search_once(
+    fn find_once(
         &self,
         id: &NamespaceId,
-        by_words: Option<&ByWords<'_>>,
-        by_vector: Option<&ByVector<'_>>,
-        filter: &Filter,
+        search: &Search<'_>,
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)> {
-        check_search(by_words, by_vector, filter)?;
+        search.check()?;
+        let Search { by_words, by_vector, filter } = search;
+        let (by_words, by_vector) = (by_words.as_ref(), by_vector.as_ref());
         let namespace = self.namespace_of(id)?;
         let state = state_of(&*self.catalogue, id)?;
         let question = match by_vector {

@@ -32,8 +32,12 @@ impl Column {
             .read(true)
             .write(true)
             .create(true)
-            .truncate(true)
+            .truncate(false)
             .open(&path)?;
+        // One that is empty is left as it is: who only reads changes no file.
+        if file.metadata()?.len() > 0 {
+            file.set_len(0)?;
+        }
         Ok(Column { path, file, slot_bytes, n_reserved: 0, mapping: None })
     }
 

@@ -4,11 +4,19 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::{Clock, Deadline, NamespaceId, Timestamp};
 use store::conformance::{space, vector};
 use store::{Bm25, Config, DocumentPage, Filter, Manifest, Store, WordsQuery};
+
+/// Lets no other test of the process run meanwhile: failpoints are the process's, and one that a
+/// test arms may be met by another.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 pub fn open(folder: &Path) -> Store {
     try_open(folder).unwrap()

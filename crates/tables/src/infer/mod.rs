@@ -15,7 +15,7 @@ use columns::{
 
 use crate::config::{Epoch, Field, Fields, TableConfig};
 use crate::{Error, Result};
-use codes::{is_code, names_code};
+use codes::{has_shape_of_code, is_code, names_code};
 use dates::date_order;
 use numbers::{Written, written};
 
@@ -55,10 +55,19 @@ pub fn infer(path: &Path) -> Result<String> {
 fn draft_of(path: &Path) -> Result<String> {
     let (config, notes, report) = infer_with_report(path)?;
     let n_above = report.n_above_header;
-    let remark = (n_above > 0).then(|| {
+    let above = (n_above > 0).then(|| {
         let rows = if n_above == 1 { "row" } else { "rows" };
         format!("{n_above} {rows} above the names of the columns, passed over")
     });
+    // The first row would be lost as names.
+    let has_values_for_names = config.fields.0.iter().all(|(name, _)| is_numeric(name));
+    let nameless = has_values_for_names.then(|| {
+        "AMBIGUOUS: the first row is numbers and was read as the names of the columns; add a row \
+         of names if it is a row of values"
+            .to_owned()
+    });
+    let remarks: Vec<String> = above.into_iter().chain(nameless).collect();
+    let remark = (!remarks.is_empty()).then(|| remarks.join("\n# "));
     Ok(to_toml(&config, &notes, remark.as_deref()))
 }
 
@@ -78,7 +87,11 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
     for column in as_text.all_columns() {
         let guess = guess(&drafted, column, as_text.n_rows(), &evidence).map_err(failed)?;
         fields.push((column.name().to_owned(), guess.field));
-        notes.push(guess.note);
+        let missing = as_text.report().missing_in_files.iter();
+        let missing = missing.filter(|missing| missing.column == column.name());
+        let missing: String =
+            missing.map(|missing| format!("; not in {} of the files", missing.n_files)).collect();
+        notes.push(format!("{}{missing}", guess.note));
     }
     if fields.is_empty() {
         return Err(Error::BadSchema {
@@ -233,7 +246,10 @@ fn guess(
         .iter()
         .any(|pair| !lower.is_empty() && lower.iter().all(|text| pair.contains(&text.as_str())));
     if is_boolean {
-        return Ok(Guess { field: Field::boolean(), note: lower.join(" or ") });
+        let mut words = lower;
+        words.sort_unstable();
+        words.dedup();
+        return Ok(Guess { field: Field::boolean(), note: words.join(" or ") });
     }
     if !drafted.is_in_database() && is_list(&texts) {
         let (item, note) = if has_number_lists(&texts) {
@@ -246,8 +262,10 @@ fn guess(
         return Ok(Guess { field, note: note.to_owned() });
     }
     let is_quoted = evidence.quoted.iter().any(|name| name == column.name());
-    let has_codes =
-        is_quoted || names_code(column.name()) || texts.iter().any(|text| is_code(text));
+    let has_codes = is_quoted
+        || names_code(column.name())
+        || texts.iter().any(|text| is_code(text))
+        || has_shape_of_code(column.name(), &texts, n_rows);
     let is_number =
         !has_codes && fits(&|text| text.trim().parse::<f64>().is_ok_and(f64::is_finite));
     // Digits alone are no date, however many: they may be a postal code or a telephone number.
@@ -293,13 +311,12 @@ fn guess(
         && texts.len() * MIN_REPEATS <= n_rows
         && texts.iter().all(|text| text.chars().count() <= 60 && !text.contains('\n'));
     if is_closed {
-        let note = format!("{} different values", texts.len());
-        // The list is of the column's own values, words like `NA` among them.
+        // The list is of the column's own values, words like `NA` and the empty text among them.
         let values: Vec<String> = column
             .distinct_values()
             .filter_map(|value| value.as_str().map(str::to_owned))
-            .filter(|text| !text.is_empty())
             .collect();
+        let note = format!("{} different values", values.len());
         return Ok(Guess { field: Field::any_of(Field::string_literal(values)), note });
     }
     Ok(Guess { field: Field::string(), note: format!("{} different texts", column.n_distinct()) })
@@ -362,12 +379,22 @@ fn extremes(typed: &Dataset, what: &str) -> String {
     let highest = column.distinct_values().last();
     let unfit = match typed.report().n_misfits {
         0 => String::new(),
+        1 => "; 1 cell does not fit".to_owned(),
         n_misfits => format!("; {n_misfits} cells do not fit"),
+    };
+    let rounded = match typed.report().n_rounded {
+        0 => String::new(),
+        n_rounded => {
+            format!(
+                "; {n_rounded} with more digits than a number keeps, type = \"string\" keeps them"
+            )
+        }
     };
     match (lowest, highest) {
         (Some(lowest), Some(highest)) => {
-            format!("{what}, {} to {}{unfit}", lowest.to_row_json(), highest.to_row_json())
+            let (lowest, highest) = (lowest.to_row_json(), highest.to_row_json());
+            format!("{what}, {lowest} to {highest}{unfit}{rounded}")
         }
-        _ => format!("{what}{unfit}"),
+        _ => format!("{what}{unfit}{rounded}"),
     }
 }

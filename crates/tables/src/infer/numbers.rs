@@ -35,7 +35,9 @@ pub(super) fn written(texts: &[String]) -> Option<Written> {
             false => (DecimalMark::Comma, comma, false),
         },
         (true, true) => {
-            let is_ambiguous = is_marked(&point) || is_marked(&comma);
+            // A space or an apostrophe separates thousands only.
+            let has_mark = texts.iter().any(|text| text.contains([',', '.']));
+            let is_ambiguous = has_mark && (is_marked(&point) || is_marked(&comma));
             (DecimalMark::Point, point, is_ambiguous)
         }
         (true, false) => (DecimalMark::Point, point, false),
@@ -78,6 +80,7 @@ mod tests {
         check(&["1.234,50", "12,00"], Some((',', None, false)));
         check(&["1,234", "5,678"], Some(('.', None, true)));
         check(&["1,234", "5,67"], Some((',', None, false)));
+        check(&["1 234", "5 678"], Some(('.', None, false)));
         check(&["12 %", "5 %"], Some(('.', Some("%"), false)));
         check(&["$1,000", "$12.50"], Some(('.', Some("$"), false)));
     }

@@ -121,6 +121,19 @@ fn titles_above_the_names_are_passed_over_and_said() {
 }
 
 #[test]
+fn what_a_reader_must_know_is_named() {
+    let draft = Draft::of("t.csv", b"1,2\n3,4\n5,6\n");
+    let toml = infer(&draft.path).unwrap();
+    assert!(toml.starts_with("# AMBIGUOUS: the first row is numbers"), "{toml}");
+    let draft = Draft::of("t.csv", b"amount,paid\n0.1234567890123456789,yes\n2.5,Yes\n3.5,no\n");
+    let (_, note) = draft.field("amount");
+    assert!(note.contains("1 with more digits than a number keeps"), "{note}");
+    assert_eq!(draft.field("paid").1, "no or yes");
+    let draft = Draft::of("t.csv", b"a,b\r1,x\r2,y\r");
+    assert_eq!((draft.read().n_rows(), draft.leaf("b")), (2, "string"));
+}
+
+#[test]
 fn a_column_without_values_is_text_and_says_so() {
     let draft = Draft::of("t.csv", b"a,b\n1,\n2,\n");
     assert_eq!((draft.leaf("b"), draft.field("b").1), ("string", "no values"));

@@ -78,14 +78,31 @@ impl Analyzer {
         text: &str,
         language: Language,
         scratch: &mut Scratch,
-        mut visitor: impl FnMut(&TokenRef<'_>),
+        visitor: impl FnMut(&TokenRef<'_>),
     ) {
+        self.visit_wanted(text, language, scratch, |_| true, visitor);
+    }
+
+    /// Shows the same tokens without those plain words that are not wanted, and counts these:
+    /// telling a word by its first letters is far cheaper than spelling it.
+    pub(crate) fn visit_wanted(
+        &self,
+        text: &str,
+        language: Language,
+        scratch: &mut Scratch,
+        is_wanted: impl Fn(&str) -> bool,
+        mut visitor: impl FnMut(&TokenRef<'_>),
+    ) -> usize {
         let Scratch { memory, parts, units } = scratch;
         memory.start(language);
-        let mut position = 0;
+        let (mut position, mut n_passed_over) = (0, 0);
         for run in Scanner::new(text) {
             let Some(source) = text.get(run.bytes.clone()) else { continue };
             match run.kind {
+                RunKind::Plain if !is_wanted(source) => {
+                    position += 1;
+                    n_passed_over += 1;
+                }
                 RunKind::Plain => {
                     visitor(&plain(memory.word(source), TokenKind::Word, position, &run));
                     position += 1;
@@ -99,6 +116,7 @@ impl Analyzer {
                 }
             }
         }
+        n_passed_over
     }
 }
 

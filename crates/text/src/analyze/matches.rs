@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use model::Span;
 
 use crate::analyze::analyzer::{Analyzer, Scratch};
+use crate::analyze::beginnings::Beginnings;
 use crate::analyze::query::QueryWord;
 use crate::language::Language;
 
@@ -52,9 +53,11 @@ impl Analyzer {
                 by_term.entry(term).or_default().push(word_idx);
             }
         }
+        let beginnings = Beginnings::of(words, language);
         let mut found = Vec::new();
         let mut n_tokens = 0;
-        self.visit(text, language, scratch, |token| {
+        let is_wanted = |word: &str| beginnings.may_match(word);
+        let n_passed_over = self.visit_wanted(text, language, scratch, is_wanted, |token| {
             n_tokens += 1;
             let Some(word_idxs) = by_term.get(token.stem) else { return };
             for word_idx in word_idxs {
@@ -71,6 +74,6 @@ impl Analyzer {
                 });
             }
         });
-        (found, n_tokens)
+        (found, n_tokens + n_passed_over)
     }
 }

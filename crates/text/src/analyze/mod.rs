@@ -5,6 +5,7 @@ mod matches;
 mod query;
 mod token;
 
+mod beginnings;
 mod compound;
 mod forms;
 mod ideographs;

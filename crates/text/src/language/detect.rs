@@ -79,6 +79,43 @@ pub fn shown_language(text: &str) -> Option<Language> {
     }
 }
 
+/// Gives the language that a query over documents in `languages` is in.
+///
+/// A few words seldom show their language, and many are a small word of another one: `cat` is
+/// Romanian without its marks, `die` is a German article. What a query does not show is therefore
+/// told by the documents.
+///
+/// ```
+/// use text::{Language, LanguageSet, query_language};
+///
+/// let english = LanguageSet::from_iter([Language::English]);
+/// assert_eq!(query_language("cat allowed", english), Language::English);
+/// let german = LanguageSet::from_iter([Language::German]);
+/// assert_eq!(query_language("was ist", german), Language::German);
+/// assert_eq!(query_language("what is the price of it", german), Language::English);
+/// ```
+pub fn query_language(query: &str, languages: LanguageSet) -> Language {
+    if let Some(shown) = shown_language(query) {
+        return shown;
+    }
+    let usual = detect_language(query);
+    if usual == Language::Unknown || languages.bits() == LanguageSet::all().bits() {
+        return usual;
+    }
+    let votes = tally(&query[..floor_boundary(query, HEAD_BYTES)], "");
+    let vote_for = |language: Language| votes.get(language as usize).copied().unwrap_or(0.0);
+    let in_latin = languages.iter().filter(|language| LATIN.iter().any(|(_, one)| one == language));
+    let better = |one: Language, other| if vote_for(other) > vote_for(one) { other } else { one };
+    let Some(own) = in_latin.reduce(better) else { return usual };
+    let is_usual = match languages.contains(usual) {
+        true => vote_for(usual) >= vote_for(own),
+        // One small word is not enough to leave the languages of the documents, letters are.
+        false if vote_for(usual) > 0.0 => vote_for(usual) > vote_for(own).max(1.0),
+        false => usual != Language::English && vote_for(own) == 0.0,
+    };
+    if is_usual { usual } else { own }
+}
+
 /// Gives the largest character boundary that is not past `at`.
 fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
@@ -112,26 +149,8 @@ struct Votes {
 }
 
 impl Votes {
-    /// Lets the small words vote; a word that speaks for three languages gives each a third.
     fn of(head: &str, middle: &str) -> Votes {
-        let mut votes = [0.0_f64; 64];
-        let mut folded = String::new();
-        let words = head.split(|char: char| !char.is_alphabetic());
-        for word in words.chain(middle.split(|char: char| !char.is_alphabetic())) {
-            // No small word is longer than twelve letters of at most two bytes.
-            if word.is_empty() || word.len() > 24 {
-                continue;
-            }
-            folded.clear();
-            fold::fold_into(word, &mut folded);
-            let Some(languages) = stop_words::languages_of(&folded) else { continue };
-            let weight = 1.0 / f64::from(languages.bits().count_ones());
-            for language in LanguageSet::iter(languages) {
-                if let Some(vote) = votes.get_mut(language as usize) {
-                    *vote += weight;
-                }
-            }
-        }
+        let votes = tally(head, middle);
         let mut best = (0.0, Language::Unknown);
         let mut second = 0.0;
         for (vote, language) in votes.iter().zip(Language::ALL) {
@@ -153,6 +172,29 @@ impl Votes {
     fn is_alone(&self) -> bool {
         self.best >= 1.0 && self.best >= self.second * MIN_LEAD_OF_FEW
     }
+}
+
+/// Lets the small words vote; a word that speaks for three languages gives each a third.
+fn tally(head: &str, middle: &str) -> [f64; 64] {
+    let mut votes = [0.0_f64; 64];
+    let mut folded = String::new();
+    let words = head.split(|char: char| !char.is_alphabetic());
+    for word in words.chain(middle.split(|char: char| !char.is_alphabetic())) {
+        // No small word is longer than twelve letters of at most two bytes.
+        if word.is_empty() || word.len() > 24 {
+            continue;
+        }
+        folded.clear();
+        fold::fold_into(word, &mut folded);
+        let Some(languages) = stop_words::languages_of(&folded) else { continue };
+        let weight = 1.0 / f64::from(languages.bits().count_ones());
+        for language in LanguageSet::iter(languages) {
+            if let Some(vote) = votes.get_mut(language as usize) {
+                *vote += weight;
+            }
+        }
+    }
+    votes
 }
 
 fn detect_cyrillic(head: &str, scripts: &Scripts) -> Language {

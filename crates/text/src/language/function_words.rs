@@ -32,6 +32,7 @@ pub fn content_weight(word: &QueryWord, language: Language) -> f64 {
             true => FUNCTION,
             false => 1.0,
         },
+        TokenKind::Character if KOREAN.contains(word.exact.as_str()) => FUNCTION,
         TokenKind::Bigram | TokenKind::Character => {
             let n_chars = word.exact.chars().count().max(1);
             let n_function = word.exact.chars().filter(|char| is_function_char(*char)).count();
@@ -134,6 +135,10 @@ fn is_function_char(char: char) -> bool {
 const CHINESE: &str = "的了是在和与與及或吗嗎呢吧啊么麼什甚哪谁誰怎几幾为為何如请請问問被把从從\
     于於这這那其之而且但就都也还還很到由以所并並個个些多少沒没";
 
+/// Korean particles, which say nothing by themselves. Inside a word the same syllables do (`은행`),
+/// so that only a lone one is taken for a particle.
+const KOREAN: &str = "은는이가을를의에도로와과만";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +173,32 @@ mod tests {
         assert_eq!(content("什么是预算"), ["预", "预算", "算"]);
         assert!(content("the of and").is_empty());
         assert!(content("とはなんですか").is_empty());
+        assert!(content("은").is_empty());
+        assert!(!content("은행").is_empty());
+    }
+
+    /// `die` found any rule of a German book with 0.89, and `cat` counted as a Romanian particle.
+    #[test]
+    fn what_a_query_does_not_show_the_documents_tell() {
+        let check = |query: &str, documents: &[Language], expected: &[&str]| {
+            let languages = LanguageSet::from_iter(documents.iter().copied());
+            let language = crate::query_language(query, languages);
+            let words = Analyzer::new().analyze_query(query, languages);
+            let is_full = |word: &&QueryWord| content_weight(word, language) >= 1.0;
+            let full: Vec<&str> = words.iter().filter(is_full).map(|word| &*word.exact).collect();
+            assert_eq!(full, expected, "{query} over {documents:?}");
+        };
+        let (english, german, romanian) = (Language::English, Language::German, Language::Romanian);
+        check("die", &[german], &[]);
+        check("die", &[english, german], &[]);
+        check("die", &[english], &["die"]);
+        check("was ist", &[german], &[]);
+        check("de la", &[romanian], &[]);
+        check("is a cat allowed", &[english], &["cat", "allowed"]);
+        check("cat", &[english], &["cat"]);
+        check("cat costa", &[romanian], &["costa"]);
+        check("my radiator is cold", &[romanian], &["radiator", "cold"]);
+        check("wo rauchen", &[german], &["rauchen"]);
     }
 
     #[test]

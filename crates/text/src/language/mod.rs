@@ -6,10 +6,10 @@ mod set;
 mod stem;
 mod stop_words;
 
-pub use detect::{detect_language, shown_language};
+pub use detect::{detect_language, query_language, shown_language};
 pub use function_words::{content_weight, is_function_word};
 pub use set::{Language, LanguageSet, UnknownLanguage};
-pub(crate) use stem::{push_stem, script_of_word, stemming_language};
+pub(crate) use stem::{keeps_beginnings, push_stem, script_of_word, stemming_language};
 
 /// Tells whether a folded word is one of the small ones that a language is told by: it says
 /// nothing about what a text is about.

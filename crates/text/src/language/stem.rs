@@ -97,6 +97,26 @@ pub(crate) fn push_stem(folded: &str, language: Option<Language>, stem: &mut Str
     }
 }
 
+/// Tells whether stemming leaves the first two Latin letters of a word as they are, in a text of
+/// this language, but for `y` and `i`. Some stemmers take prefixes off or write letters anew.
+pub(crate) fn keeps_beginnings(language: Language) -> bool {
+    match stemming_language(Script::Latin, language) {
+        None => true,
+        Some(language) => matches!(
+            language,
+            Language::English
+                | Language::French
+                | Language::Spanish
+                | Language::Italian
+                | Language::Portuguese
+                | Language::Romanian
+                | Language::Swedish
+                | Language::Danish
+                | Language::Norwegian
+        ),
+    }
+}
+
 fn writes_latin(language: Language) -> bool {
     !matches!(
         language,
@@ -157,4 +177,34 @@ fn algorithm(language: Language) -> Option<Algorithm> {
         | Language::Korean
         | Language::Thai => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::LanguageSet;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+        #[test]
+        fn stemmers_that_keep_beginnings_do(
+            beginning in "[a-z]{2}",
+            middle in "[a-z]{0,4}",
+            ending in prop::sample::select(&["", "ing", "ed", "s", "ly", "ying", "y", "ied", "en",
+                "er", "lor", "ului", "amente", "ci", "ssa", "ban", "lar", "ego", "oj", "hoz"][..]),
+        ) {
+            let word = format!("{beginning}{middle}{ending}");
+            for language in LanguageSet::all().iter().filter(|one| keeps_beginnings(*one)) {
+                let mut stem = String::new();
+                let stemmer = stemming_language(script_of_word(&word), language);
+                push_stem(&word, stemmer, &mut stem);
+                let start = |text: &str| text.replace('y', "i").chars().take(2).collect::<String>();
+                let is_kept = start(&word).starts_with(&start(&stem));
+                prop_assert!(is_kept, "{:?}: {} gives {}", language, word, stem);
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::lazy::folded;
-use super::{cut_out, words};
+use super::{cut_out, doubt, words};
 
 /// Words that name a kind of file, with the extensions they mean; `ppt` means both forms.
 const KINDS: &[(&str, &[&str])] = &[
@@ -61,6 +61,8 @@ struct Patterns {
     dotted: Regex,
     cued: Regex,
     named: Regex,
+    either: Regex,
+    plain: Regex,
     last: Regex,
     beside_ideograph: Regex,
     convert: Regex,
@@ -74,23 +76,59 @@ pub(super) fn names() -> String {
     names.join("|")
 }
 
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
-    let names = names();
-    let kind = format!(r"\*?\.?(?:{names})");
-    let dotted_kind = format!(r"(?:{names}|{})", CODE.join("|"));
-    // Formats that nobody says without meaning the format.
-    let plain = "(?:pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?)";
+/// Gives the patterns of one kind, and of what joins two of them.
+fn kind_and_joint() -> (String, String) {
+    let kind = format!(r"\*?\.?(?:{})", names());
     let either = words::all(|words| words.or);
     let both = words::all(|words| words.and);
     let joint = format!(
         r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|이나|와|과|または|又は|もしくは|あるいは|或いは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
     );
+    (kind, joint)
+}
+
+/// What may be before and after ASCII words beside Han and kana.
+const EDGE: &str = r"(?-u:\b)";
+
+/// Formats that are not wanted: "but not in pdf or docx", `PDF以外の`, `除了pdf`.
+static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
+    let (kind, joint) = kind_and_joint();
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
+    // "but in pdf" asks for it.
+    let not = words::all(|words| words.not).replace("|but|", "|");
+    let small = words::all(|words| words.before_formats);
+    let after = words::all(|words| words.after_formats);
+    let prefixed = format!(
+        r"(?:^|[\s,(])(?:(?:{BUT})\s+)?(?:{not})\s+(?:(?:{small}|{ARTICLES})\s+){{0,3}}({list}){EDGE}(?:\s+(?:{after}|format(?:ul)?)\b)?"
+    );
+    let suffixed = format!(
+        r"({list})(?:形式|ファイル|格式|文件|파일)?(?:の|을|를|\s)*(?:以外|之外|でない|ではない|じゃない|を?除(?:く|いた|いて)|제외(?:하고|한)?|말고|değil|olmayan|hariç|dışında|nélkül|kivéve)(?:の|で|的|は)?"
+    );
+    let wide_prefixed = format!(
+        r"(?:除了|除去|不要|不是|不含|没有|非)\s*({list})(?:格式|文件)?(?:之外|以外)?(?:的)?"
+    );
+    Regex::new(&format!("(?i){prefixed}|{suffixed}|{wide_prefixed}"))
+        .expect("the pattern is constant and tested")
+});
+
+/// Is before "not" where both belong together.
+const BUT: &str = "but|just|aber|jedoch|mais|pero|dar|ma|mas|maar|ale|но|але|men|αλλά";
+
+const ARTICLES: &str = "a|an|the|any|le|la|les|el|los|das|dem|der|ein|eine|il|o|os|de|het|un|une";
+
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    let (kind, joint) = kind_and_joint();
+    let names = names();
+    let dotted_kind = format!(r"(?:{names}|{})", CODE.join("|"));
+    // Formats that nobody says without meaning the format.
+    let plain = "(?:pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?)";
+    let either = words::all(|words| words.or);
+    let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
+    let or = format!(r"\s*(?:,\s*(?:{either})\b|/|\||\b(?:{either})\b)\s*");
     // Formats that follow each other without a word between them are one list.
     let plain_list =
         format!(r"(?:(?:{kind}){joint})*(?:{plain})(?:{joint}(?:{kind})|\s+(?:{plain}))*");
-    // What may be before and after ASCII words beside Han and kana.
-    let edge = r"(?-u:\b)";
+    let edge = EDGE;
     let before = format!("(?:{})", words::all(|words| words.before_formats));
     let after = format!("(?:{})", words::all(|words| words.after_formats));
     let after_wide = r"(?:の)?(?:ファイル|形式|フォーマット|資料|文書|ドキュメント|文件|文档|格式|表格|附件|파일|문서|형식|자료)(?:の|的|で|中|의|을|를|로)?";
@@ -106,6 +144,10 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         named: build(format!(
             r"(?i)(?:{edge}({list}){edge}\s+{after}(?:$|[\s,.;?])|({list})\s*{after_wide})"
         )),
+        either: build(format!(
+            r"(?i)(?:^|[\s,(])((?:{kind})(?:{or}(?:{kind}))+){edge}(?:$|[\s,.;?)])"
+        )),
+        plain: build(format!(r"(?i){edge}{plain}{edge}")),
         last: build(format!(r"(?i)(?:^|[\s,(])({plain_list})\)?\s*[.?!]?\s*$")),
         beside_ideograph: build(format!(
             r"(?i){edge}({plain_list}){edge}(?:の|的|で|\p{{Han}}|\p{{Katakana}})|[\p{{Han}}の的](?:\s*)({plain_list}){edge}"
@@ -143,6 +185,10 @@ pub(super) fn take(query: &mut String) -> Vec<String> {
         found.extend(extensions_in(list_text));
         cut_out(query, whole);
     }
+    while let Some(range) = either(query) {
+        found.extend(extensions_in(query.get(range.clone()).unwrap_or_default()));
+        cut_out(query, range);
+    }
     if let Some(range) = first_of(&patterns.last, query, &[1])
         && !is_talk(query, range.start)
     {
@@ -154,6 +200,93 @@ pub(super) fn take(query: &mut String) -> Vec<String> {
         cut_out(query, range);
     }
     found
+}
+
+/// Takes the kinds of files out of a query that are not wanted.
+pub(super) fn take_excluded(query: &mut String) -> Vec<String> {
+    let mut found = Vec::new();
+    // Most queries want what they name, and need none of the patterns for what is not wanted.
+    if !names_a_kind(query) || !doubt::is_negated(query) || PATTERNS.convert.is_match(query) {
+        return found;
+    }
+    while let Some(captures) = EXCLUDED.captures(query) {
+        let Some((whole, list)) = list_of(&captures, &[1, 2, 3]) else { break };
+        let list_text = query.get(list.clone()).unwrap_or_default();
+        // "not word for word" names no format.
+        let is_alone = list.end == whole.end;
+        let next = query.get(whole.end..).unwrap_or_default();
+        let is_last = !next.contains(char::is_alphanumeric);
+        if is_weak_name(list_text) && is_alone && !is_last {
+            break;
+        }
+        found.extend(extensions_in(list_text));
+        cut_out(query, whole);
+    }
+    found
+}
+
+/// Finds formats of which either is meant, wherever they are in a query: "excel or csv budget". One
+/// of them must be a format to everybody, and the query must not weigh one against the other.
+fn either(query: &str) -> Option<Range<usize>> {
+    const WEIGHING: &[&str] = &[
+        "vs",
+        "versus",
+        "better",
+        "best",
+        "difference",
+        "differences",
+        "compare",
+        "comparing",
+        "comparison",
+        "choose",
+        "support",
+        "supports",
+        "supported",
+        "unterschied",
+        "unterschiede",
+        "vergleich",
+        "vergleichen",
+        "besser",
+        "différence",
+        "différences",
+        "comparer",
+        "mieux",
+        "diferencia",
+        "diferencias",
+        "comparar",
+        "mejor",
+        "differenza",
+        "meglio",
+        "diferença",
+        "melhor",
+        "verschil",
+        "vergelijken",
+        "beter",
+        "diferența",
+        "diferenta",
+        "różnica",
+        "разница",
+        "сравнение",
+        "лучше",
+        "різниця",
+        "порівняння",
+        "краще",
+    ];
+    let lower = query.to_lowercase();
+    let is_weighed =
+        lower.split(|char: char| !char.is_alphanumeric()).any(|word| WEIGHING.contains(&word));
+    if is_weighed {
+        return None;
+    }
+    PATTERNS.either.captures_iter(query).find_map(|captures| {
+        let list = captures.get(1)?;
+        // Formats that are words of prose too are meant as formats where they end a query.
+        let is_last = !query.get(list.end()..)?.contains(char::is_alphanumeric)
+            && query.get(..list.start())?.contains(char::is_alphanumeric);
+        let is_meant =
+            (PATTERNS.plain.is_match(list.as_str()) || is_last) && !is_talk(query, list.start());
+        is_meant.then(|| list.range())
+    })
 }
 
 /// Tells whether there is anything to find: every pattern needs the name of a kind, and all of them

@@ -5,7 +5,8 @@
 //! [`years`] finds years, ranges and words such as "last year"; what they take is cut out of the
 //! query together with the small words that belong to it, and the rest is left as it was typed.
 //!
-//! What is not wanted, and a list of which only a part was understood, is no filter ([`doubt`]).
+//! Formats that are not wanted are left out; years that are not wanted, and a list of which only a
+//! part was understood, are no filter ([`doubt`]). What is in quotes is looked for as it is written.
 //!
 //! A word is taken only where it is said as a filter. `how to convert pdf to docx` is about
 //! formats and keeps them; `Legea 273/2006`, `Windows 2000` and `2000 lei` are no years.
@@ -28,8 +29,17 @@ pub struct QueryFilters {
     pub text: String,
     /// File extensions without the point, in lower case, sorted; empty when none was said.
     pub extensions: Vec<String>,
+    /// File extensions that are not wanted, in the same form; empty when none was said.
+    pub without_extensions: Vec<String>,
     /// Years, sorted; empty when none was said.
     pub years: Vec<i32>,
+}
+
+impl QueryFilters {
+    /// Tells whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.extensions.is_empty() && self.without_extensions.is_empty() && self.years.is_empty()
+    }
 }
 
 /// Most characters of a query that are looked at; the rest is left as it is.
@@ -50,20 +60,82 @@ pub const MAX_FILTERED_QUERY_CHARS: usize = 2000;
 pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     let cut = query.char_indices().nth(MAX_FILTERED_QUERY_CHARS).map_or(query.len(), |(at, _)| at);
     let (head, tail) = query.split_at(cut);
-    let mut rest = head.to_owned();
+    let (mut rest, phrases) = shielded(head);
+    let mut without_extensions = taken_whole(&mut rest, extensions::take_excluded);
+    let wanted = rest.clone();
     let mut extensions = taken_whole(&mut rest, extensions::take);
     let mut years =
         taken_whole(&mut rest, |rest| years::take(rest, year_of(clock.now().seconds())));
-    // Only where something was found is it asked whether it is wanted.
-    if extensions.is_empty() && years.is_empty() || doubt::is_negated(head) {
-        return QueryFilters { text: query.to_owned(), ..QueryFilters::default() };
+    for extensions in [&mut without_extensions, &mut extensions] {
+        extensions.sort();
+        extensions.dedup();
     }
-    extensions.sort();
-    extensions.dedup();
     years.sort_unstable();
     years.dedup();
+    let filters = QueryFilters { text: String::new(), extensions, without_extensions, years };
+    // Only where something was found is it asked whether it is wanted.
+    if filters.is_empty() || doubt::is_negated(&wanted) {
+        return QueryFilters { text: query.to_owned(), ..QueryFilters::default() };
+    }
     rest.push_str(tail);
-    QueryFilters { text: clean(&rest), extensions, years }
+    QueryFilters { text: unshielded(&clean(&rest), &phrases), ..filters }
+}
+
+/// Gives the words of a query that bound years to one side, as they are written. They name a year
+/// that may be just the one which is not wanted.
+///
+/// ```
+/// use model::{Clock, Timestamp};
+///
+/// let clock = Clock::fixed(Timestamp(1_700_000_000_000)); // November 2023
+/// assert_eq!(text::year_bounds("budget before 2022", &clock), ["before 2022"]);
+/// assert!(text::year_bounds("budget 2022", &clock).is_empty());
+/// ```
+pub fn year_bounds(query: &str, clock: &Clock) -> Vec<String> {
+    let cut = query.char_indices().nth(MAX_FILTERED_QUERY_CHARS).map_or(query.len(), |(at, _)| at);
+    let head = query.get(..cut).unwrap_or_default();
+    years::bounds(head, year_of(clock.now().seconds()))
+}
+
+/// Stands for the first phrase in quotes; the next ones follow it. Nobody types these characters.
+const FIRST_PHRASE: char = '\u{e000}';
+
+/// The most phrases that are kept apart.
+const MAX_PHRASES: usize = 100;
+
+/// Puts a sign in the place of every phrase in quotes: what is in quotes is looked for as it is.
+fn shielded(query: &str) -> (String, Vec<(char, String)>) {
+    let parts: Vec<&str> = query.split('"').collect();
+    let is_private = |char: char| (FIRST_PHRASE..='\u{f8ff}').contains(&char);
+    if parts.len() < 3 || query.contains(is_private) {
+        return (query.to_owned(), Vec::new());
+    }
+    let mut signs = FIRST_PHRASE..='\u{f8ff}';
+    let (mut shielded, mut phrases) = (String::new(), Vec::new());
+    for (part_idx, part) in parts.iter().enumerate() {
+        let is_quoted = part_idx % 2 == 1 && part_idx + 1 < parts.len();
+        if is_quoted
+            && phrases.len() < MAX_PHRASES
+            && let Some(sign) = signs.next()
+        {
+            shielded.push(sign);
+            phrases.push((sign, format!("\"{part}\"")));
+        } else {
+            let is_behind_quote = part_idx % 2 == 1;
+            shielded.extend(is_behind_quote.then_some('"'));
+            shielded.push_str(part);
+            shielded.extend(is_quoted.then_some('"'));
+        }
+    }
+    (shielded, phrases)
+}
+
+fn unshielded(text: &str, phrases: &[(char, String)]) -> String {
+    let mut text = text.to_owned();
+    for (sign, phrase) in phrases {
+        text = text.replace(*sign, phrase);
+    }
+    text
 }
 
 /// Takes filters out of a query; all that were said or none.

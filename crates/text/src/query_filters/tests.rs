@@ -13,6 +13,7 @@ fn clock() -> Clock {
 #[track_caller]
 fn check(query: &str, text: &str, extensions: &[&str], years: &[i32]) {
     let filters = query_filters(query, &clock());
+    assert!(filters.without_extensions.is_empty(), "filters of `{query}`");
     assert_eq!(
         (filters.text.as_str(), filters.extensions.as_slice(), filters.years.as_slice()),
         (
@@ -158,6 +159,16 @@ fn further_languages() {
     check("2021년 계약서 pdf 또는 docx", "계약서", &["docx", "pdf"], &[2021]);
     check("작년 보고서", "보고서", &[], &[2022]);
     check("pdf 파일 계약", "계약", &["pdf"], &[]);
+    // Arabic, Hebrew, Vietnamese, Thai, Hindi, Indonesian
+    check("عقود pdf أو docx", "عقود", &["docx", "pdf"], &[]);
+    check("عقود عام 2021", "عقود", &[], &[2021]);
+    check("חוזים pdf או docx", "חוזים", &["docx", "pdf"], &[]);
+    check("חוזים משנת 2021", "חוזים", &[], &[2021]);
+    check("hợp đồng năm 2021 pdf hoặc docx", "hợp đồng", &["docx", "pdf"], &[2021]);
+    check("สัญญา pdf หรือ docx", "สัญญา", &["docx", "pdf"], &[]);
+    check("अनुबंध pdf या docx में", "अनुबंध", &["docx", "pdf"], &[]);
+    check("kontrak tahun 2021 dalam pdf atau docx", "kontrak", &["docx", "pdf"], &[2021]);
+    check("laporan tahun lalu", "laporan", &[], &[2022]);
 }
 
 /// Every alternative of every row compiles and names something.
@@ -198,21 +209,30 @@ fn what_is_no_filter_stays() {
         "Sitzung im März 2009",
         "informes de marzo de 2009",
         "2021년 3월 회의",
-        "планы до 2020",
         "Legea 273/2006",
         "Windows 2000 drivers",
         "2000 lei amendă",
         "ISO 2015 norms",
+        "ISO 9001:2015",
+        "ISO 9001：2015 audit",
+        "ISO 9001 2015 audit",
+        "DIN EN ISO 9001:2015-11",
+        "ISO/IEC 27001:2022 controls",
+        "IEEE 802.11 2016",
+        "EN 1090-2 (2018)",
+        "ГОСТ 12.1.004 1991",
+        "plans before 2030",
+        "neutral by 2030",
+        "begroting voor 2022",
+        "meetings before May 2022",
+        "up to 2000 pages",
+        "after 2000 km",
         "word frequency analysis",
         "excel at sports",
         "in word embeddings",
         "phone 0722 2021123",
         "model 2020x",
         "2021-05-01 meeting",
-        "plans before 2020",
-        "Pläne bis 2020",
-        "plans avant 2020",
-        "planes hasta 2020",
         "listed in August 2009",
         "hotărâri din 5 mai 2020",
         "plays of the 1970's",
@@ -224,6 +244,7 @@ fn what_is_no_filter_stays() {
         "what is a pdf",
         "docs site",
         "12.2021",
+        "budget 2021.docx",
         "",
         "   ",
         "no filters here",
@@ -253,14 +274,21 @@ proptest! {
             let is_closed_up = !word.is_ascii() || word.ends_with(['?', '!', '.']);
             prop_assert!(is_closed_up || query.contains(word), "`{}` is not in `{}`", word, query);
         }
-        if filters.years.is_empty() && filters.extensions.is_empty() {
+        if filters.is_empty() {
             prop_assert_eq!(filters.text, query);
         }
     }
 }
 
 #[test]
-fn what_is_not_wanted_is_no_filter() {
+fn formats_that_are_not_wanted_are_left_out() {
+    #[track_caller]
+    fn check(query: &str, text: &str, without: &[&str]) {
+        let filters = query_filters(query, &clock());
+        assert_eq!(filters.text, text, "{query}");
+        assert_eq!(filters.without_extensions, without, "{query}");
+        assert_eq!((filters.extensions.len(), filters.years.len()), (0, 0), "{query}");
+    }
     for query in [
         "Zephyr not in pdf",
         "Zephyr without pdf files",
@@ -273,15 +301,35 @@ fn what_is_not_wanted_is_no_filter() {
         "Zephyr no en pdf",
         "Zephyr nu în pdf",
         "Zephyr fără pdf",
+        "Zephyr не в pdf",
+        "Zephyr PDF以外",
+        "Zephyr 除了pdf",
+    ] {
+        check(query, "Zephyr", &["pdf"]);
+    }
+    check("contracts, but not in pdf or docx", "contracts", &["docx", "pdf"]);
+    check("contracts not in word", "contracts", &["doc", "docx"]);
+    // Both are understood, each as it is meant.
+    let both = query_filters("contracts from 2021 in docx, not in pdf", &clock());
+    assert_eq!(
+        (both.extensions, both.without_extensions),
+        (vec!["docx".to_owned()], vec!["pdf".to_owned()])
+    );
+    assert_eq!((both.text.as_str(), both.years), ("contracts", vec![2021]));
+}
+
+#[test]
+fn what_is_not_wanted_and_not_understood_is_no_filter() {
+    for query in [
         "Zephyr not from 2022",
         "Zephyr not from the year 2022",
         "Zephyr except 2022",
         "Zephyr außer 2022",
-        "Zephyr не в pdf",
-        "Zephyr PDF以外",
         "Zephyr 2022年以外",
-        "Zephyr 除了pdf",
-        "contracts, but not in pdf or docx",
+        "Zephyr everything but pdf",
+        "Zephyr not in pdf or on paper",
+        "the viewer does not open pdf",
+        "not word for word",
     ] {
         check_untouched(query);
     }
@@ -292,6 +340,79 @@ fn what_is_not_wanted_is_no_filter() {
         &["pdf"],
         &[],
     );
+}
+
+/// A range that is open to the past was no filter at all.
+#[test]
+fn ranges_that_are_open_to_one_side() {
+    let until = |year: i32| (1900..=year).collect::<Vec<i32>>();
+    for query in [
+        "plans before 2020",
+        "plans prior to 2020",
+        "plans older than 2020",
+        "plans before the year 2020",
+        "plans vor 2020",
+        "plans vor dem Jahr 2020",
+        "plans avant 2020",
+        "plans antes de 2020",
+        "plans înainte de 2020",
+        "plans înainte de anul 2020",
+        "plans prima del 2020",
+        "plans przed 2020",
+        "plans ennen vuotta 2020",
+        "plans 2020 előtt",
+        "plans 2020'den önce",
+        "plans 2020年より前",
+    ] {
+        check(query, "plans", &[], &until(2019));
+    }
+    for query in [
+        "plans until 2020",
+        "plans up to 2020",
+        "plans bis 2020",
+        "plans hasta 2020",
+        "plans até 2020",
+        "plans до 2020",
+        "plans 2020年まで",
+        "plans 2020年以前",
+        "plans 2020년까지",
+        "plans 2020-ig",
+    ] {
+        check(query, "plans", &[], &until(2020));
+    }
+    for query in
+        ["plans after 2021", "plans newer than 2021", "plans după anul 2021", "plans 2021 után"]
+    {
+        check(query, "plans", &[], &[2022, 2023]);
+    }
+    for query in
+        ["plans since the year 2022", "plans 2022 óta", "plans 2022'den beri", "plans 2022年からの"]
+    {
+        check(query, "plans", &[], &[2022, 2023]);
+    }
+    check("contract between 2020 and 2022", "contract", &[], &[2020, 2021, 2022]);
+}
+
+/// Two formats that were both named were no filter where they were not at an end of the query.
+#[test]
+fn either_of_two_formats_is_a_filter_anywhere() {
+    check("excel or csv budget", "budget", &["csv", "xls", "xlsx"], &[]);
+    check("budget pdf/docx harbour", "budget harbour", &["docx", "pdf"], &[]);
+    check("Excel oder CSV Haushalt", "Haushalt", &["csv", "xls", "xlsx"], &[]);
+    check("settings json or yaml", "settings", &["json", "yaml", "yml"], &[]);
+    for query in ["pdf or docx, which is better", "excel or word skills", "json or yaml settings"] {
+        check_untouched(query);
+    }
+}
+
+/// What is in quotes is looked for as it is written.
+#[test]
+fn quotes_hold_no_filters() {
+    for query in ["\"in pdf\"", "report \"from 2021\"", "\"2021\" contracts", "\"pdf\""] {
+        check_untouched(query);
+    }
+    check("\"the 2021 act\" from 2022 in pdf", "\"the 2021 act\"", &["pdf"], &[2022]);
+    check("an \"open quote from 2022", "an \"open quote", &[], &[2022]);
 }
 
 #[test]

@@ -27,6 +27,21 @@ pub(super) fn take(query: &mut String, now: i32) -> Vec<i32> {
     years
 }
 
+/// Gives the words of a query that bound years to one side: "before 2022", "2019以降".
+pub(super) fn bounds(query: &str, now: i32) -> Vec<String> {
+    let (mut bounds, mut from) = (Vec::new(), 0);
+    while let Some((at, year)) = next_year(query, from) {
+        let head = query.get(..at).unwrap_or_default();
+        let tail = query.get(at + 4..).unwrap_or_default();
+        if let Some((range, Some(_))) = open_range(head, tail, at, year, now) {
+            let words = query.get(range).unwrap_or_default();
+            bounds.push(words.trim_matches([' ', ',', '(']).to_owned());
+        }
+        from = at + 4;
+    }
+    bounds
+}
+
 /// What a pattern of words means, given the present year and the number it holds.
 type Interpretation = fn(i32, i32) -> Range<i32>;
 
@@ -164,10 +179,15 @@ struct Patterns {
     cue: Regex,
     since: Regex,
     after: Regex,
+    before: Regex,
     until: Regex,
+    unclear: Regex,
+    standard: Regex,
     tail: Regex,
     behind: Regex,
-    open_tail: Regex,
+    since_tail: Regex,
+    after_tail: Regex,
+    before_tail: Regex,
     until_tail: Regex,
     date_tail: Regex,
     date_head: Regex,
@@ -179,7 +199,14 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let (to, and) = (words::all(|words| words.to), words::all(|words| words.and));
     let of_year = words::all(|words| words.of_year);
     let (since, after) = (words::all(|words| words.since), words::all(|words| words.after));
-    let until = words::all(|words| words.until);
+    let (before, until) = (words::all(|words| words.before), words::all(|words| words.until));
+    // "before the year 2022", "vor dem Jahr 2022".
+    let the_year = r"(?:\s+(?:(?:the|dem|das|het|el|o|il|du)\s+)?(?:years?|jahre?|jaar|anul(?:ui)?|l['’]an(?:née)?|año|ano|l['’]anno|anno|rok(?:u|iem|em)?|år(?:et)?|год(?:а|у|ом)?|року?))?";
+    let head = |words: &str| format!(r"(?i)(?:^|[\s,(])(?:{words}){the_year}\s*$");
+    let behind_of = |of: fn(&words::Words) -> &'static str, fixed: &str| {
+        let words = words::all(of);
+        format!(r"(?i)^(?:\s*(?:{words})\b|\s*(?:年度?|년도?)?\s*(?:{fixed})(?:の|的|의)?)")
+    };
     let (behind, months) =
         (words::all(|words| words.behind_year), words::all(|words| words.months));
     Patterns {
@@ -191,15 +218,23 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         cue: build(&format!(
             r"(?i)(?:^|[\s,(])(?:{of_year})(?:\s+(?:the\s+years?|the|year|anul|anii|anului))?\s*$"
         )),
-        since: build(&format!(r"(?i)(?:^|\s)(?:{since})\s*$")),
-        after: build(&format!(r"(?i)(?:^|\s)(?:{after})\s*$")),
-        until: build(&format!(r"(?i)(?:^|\s)(?:{until})\s*$")),
+        since: build(&head(&since)),
+        after: build(&head(&after)),
+        before: build(&head(&before)),
+        until: build(&head(&until)),
+        // A goal, or "for" in Dutch: no range.
+        unclear: build(&head("by|voor")),
+        standard: build(STANDARD),
         behind: build(&format!(r"(?i)^\s*(?:{behind})")),
         tail: build(r"^\s*(?:年度|年)?(?:の間|まで|の|的|に|で)*"),
-        open_tail: build(
-            r"(?i)^\s*(?:年度?|년도?)?\s*(?:以降|以来|以后|之后|至今|から現在まで|이후|부터|onwards?|and later|[iî]ncoace)(?:の|的|의)?",
-        ),
-        until_tail: build(r"^\s*(?:年度?|년도?)?\s*(?:以前|より前|之前|이전|까지)"),
+        since_tail: build(&behind_of(
+            |words| words.since_behind,
+            "以降|以来|以后|之后|至今|から現在まで|からの|이후|부터|onwards?|and later|[iî]ncoace",
+        )),
+        after_tail: build(&behind_of(|words| words.after_behind, "より後")),
+        before_tail: build(&behind_of(|words| words.before_behind, "より前|未満")),
+        // What is before a year may hold the year itself: more is found, and nothing is lost.
+        until_tail: build(&behind_of(|words| words.until_behind, "以前|まで|之前|이전|까지")),
         date_tail: build(r"^(?:'s|’s|\s*年代|\s*年\s*\d{1,2}\s*月|\s*년\s*\d{1,2}\s*월)"),
         date_head: build(&format!(
             r"(?i)(?:\b(?:{months})(?:\s+\d{{1,2}},?|\s+(?:de|del|of))?|\banii)\s+$"
@@ -223,7 +258,9 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
             joint == "la" || ands.into_iter().any(|and| and == joint)
         };
         let taken = match second {
-            Some((second_at, second)) if year >= FIRST_YEAR => {
+            Some((second_at, second))
+                if year >= FIRST_YEAR && !PATTERNS.standard.is_match(head) =>
+            {
                 let joint = query.get(after_first..second_at).unwrap_or_default();
                 let between = PATTERNS.between.find(head);
                 let is_range = !is_and(joint) || between.is_some();
@@ -267,25 +304,15 @@ fn single(query: &str, at: usize, year: i32, now: i32) -> Option<(Range<usize>, 
     let head = query.get(..at).unwrap_or_default();
     let tail = query.get(at + 4..).unwrap_or_default();
     let last_year = now + N_YEARS_AHEAD;
-    // An open range to the past has no list of years; the words stay in the query.
-    if PATTERNS.until.is_match(head) || PATTERNS.until_tail.is_match(tail) {
+    if !(FIRST_YEAR..=last_year).contains(&year)
+        || counts_something(tail)
+        || is_date_or_decade(head, tail)
+        || PATTERNS.unclear.is_match(head)
+    {
         return None;
     }
-    if !(FIRST_YEAR..=last_year).contains(&year) {
-        return None;
-    }
-    if let Some(open) = PATTERNS.open_tail.find(tail) {
-        let start = PATTERNS.cue.find(head).map_or(at, |cue| cue.start());
-        return Some((start..at + 4 + open.end(), (year..=now.max(year)).collect()));
-    }
-    if let Some(cue) = PATTERNS.since.find(head) {
-        return Some((cue.start()..at + 4, (year..=now.max(year)).collect()));
-    }
-    if let Some(cue) = PATTERNS.after.find(head) {
-        return Some((cue.start()..at + 4, (year + 1..=now.max(year + 1)).collect()));
-    }
-    if counts_something(tail) || is_date_or_decade(head, tail) {
-        return None;
+    if let Some((range, years)) = open_range(head, tail, at, year, now) {
+        return years.map(|years| (range, years.collect()));
     }
     if let Some(cue) = PATTERNS.cue.find(head) {
         return Some((cue.start()..at + 4, vec![year]));
@@ -293,6 +320,46 @@ fn single(query: &str, at: usize, year: i32, now: i32) -> Option<(Range<usize>, 
     let is_marked = tail.trim_start().starts_with('年');
     let stands_alone = year >= FIRST_BARE_YEAR && !is_part_of_name(head);
     (is_marked || stands_alone).then(|| (at..at + 4, vec![year]))
+}
+
+/// Years from the first to the last of a range.
+type Years = std::ops::RangeInclusive<i32>;
+
+/// Reads a range that is open to one side, with the stretch of the query that says it. What ends in
+/// the future is a goal and no range of documents, so that there are no years.
+fn open_range(
+    head: &str,
+    tail: &str,
+    at: usize,
+    year: i32,
+    now: i32,
+) -> Option<(Range<usize>, Option<Years>)> {
+    let (since, after) = (year..=now.max(year), year + 1..=now.max(year + 1));
+    let (before, until) = (FIRST_YEAR..=year - 1, FIRST_YEAR..=year);
+    let is_past = year <= now && year > FIRST_YEAR;
+    let past = |years: &Years| is_past.then(|| years.clone());
+    for (pattern, years) in [
+        (&PATTERNS.since_tail, Some(since.clone())),
+        (&PATTERNS.after_tail, Some(after.clone())),
+        (&PATTERNS.before_tail, past(&before)),
+        (&PATTERNS.until_tail, past(&until)),
+    ] {
+        if let Some(found) = pattern.find(tail) {
+            let start = PATTERNS.cue.find(head).map_or(at, |cue| cue.start());
+            return Some((start..at + 4 + found.end(), years));
+        }
+    }
+    for (pattern, years) in [
+        (&PATTERNS.since, Some(since)),
+        (&PATTERNS.after, Some(after)),
+        (&PATTERNS.before, past(&before)),
+        (&PATTERNS.until, past(&until)),
+    ] {
+        if let Some(cue) = pattern.find(head) {
+            return Some((cue.start()..at + 4, years));
+        }
+    }
+    None
 }
 
 /// Finds the next four digits that can be a year: no letter, digit or sign of a code beside them.
@@ -310,15 +377,21 @@ fn next_year(query: &str, from: usize) -> Option<(usize, i32)> {
         let is_code = |char: char| {
             char.is_ascii_alphanumeric() || matches!(char, '_' | '/' | '#' | '$' | '€')
         };
-        // A point, a comma or a hyphen is part of a number only with a digit behind it.
+        // A comma or a colon is part of a number only with a digit behind it, and a point also
+        // of the name of a file: `budget 2021.docx`.
+        let behind = after.next();
         let sign_then_digit = matches!(next, Some('.' | ',' | ':'))
-            && after.next().is_some_and(|char| char.is_ascii_digit());
+            && behind.is_some_and(|char| char.is_ascii_digit())
+            || next == Some('.') && behind.is_some_and(char::is_alphanumeric);
         let date_follows = next == Some('-')
             && !is_year_ahead(query.get(at + 5..)?)
             && query.get(at + 5..)?.starts_with(|char: char| char.is_ascii_digit());
         let before_joined = before == Some('-') && !is_year_behind(query.get(..at - 1)?);
-        let decimal_before = matches!(before, Some('.' | ','))
-            && query.get(..at - 1)?.ends_with(|char: char| char.is_ascii_digit());
+        // `12.2021` is part of a date, and `9001:2015` the number of a standard.
+        let decimal_before = query
+            .get(..at)?
+            .strip_suffix(['.', ',', ':', '：'])
+            .is_some_and(|head| head.ends_with(|char: char| char.is_ascii_digit()));
         let fits = !before.is_some_and(is_code)
             && !next.is_some_and(is_code)
             && !sign_then_digit
@@ -379,8 +452,12 @@ fn is_part_of_name(head: &str) -> bool {
         "sala",
     ];
     let last = head.split_whitespace().next_back().unwrap_or_default().to_lowercase();
-    NAMES.contains(&last.as_str())
+    NAMES.contains(&last.as_str()) || PATTERNS.standard.is_match(head)
 }
+
+/// The number of a standard before its year: `ISO 9001 2015`, `DIN EN 1090-2 (2018)`, `ГОСТ 12.1
+/// 2004`. Short names of bodies are words of some language, so that they need their capitals.
+const STANDARD: &str = r"(?:^|[\s(,/])(?:(?i:iso|iec|ieee|ansi|astm|din|etsi|itu|nist|jis|gost|гост|rfc|iatf)|EN|BS|NF|UNI|UNE|SR|STAS|GB|NBR|CSA|AS|SS|PN|ČSN|STN|MIL|SAE|UL|VDE)(?:[\s/-]*(?i:iso|iec|en|std|tr|ts|t|q|z|c))*[\s-]*[A-Z]?\d[\d.–-]*\s*[(:：]?\s*$";
 
 /// A whole date or a decade is what a question is about: `2009年8月`, `August 2009`, `1970's`.
 fn is_date_or_decade(head: &str, tail: &str) -> bool {
@@ -391,7 +468,7 @@ fn counts_something(tail: &str) -> bool {
     const UNITS: &[&str] = &[
         "lei", "ron", "euro", "eur", "usd", "dollars", "m", "mm", "km", "kg", "mb", "gb", "people",
         "persons", "words", "pages", "ani", "years", "persoane", "pagini", "oameni", "rows",
-        "files",
+        "files", "jahre", "jahren", "ans", "años", "anni", "anos", "jaar", "lat", "лет",
     ];
     const WIDE_UNITS: &[char] =
         &['円', '元', '人', '米', '个', '個', '万', '件', '頁', '원', '명', '개', '%'];

@@ -1,7 +1,10 @@
 //! How a name and its secret are held together: `=`, `:`, a verb, and the forms of markup, calls,
 //! commands, tables and configuration in which nothing but the place tells.
 
-use super::before;
+use std::ops::Range;
+
+use super::credentials::MAX_ELEMENTS;
+use super::{after, before};
 
 /// How far before a name its own beginning is looked for: `spring.datasource.` of `password`.
 const MAX_NAME_BYTES: usize = 64;
@@ -23,14 +26,26 @@ pub(super) enum Sign {
     Space,
 }
 
-/// Gives how the value of a name is held to it, and the text that begins with the value. `from` is
-/// where the name ends.
-pub(super) fn separator(text: &str, from: usize, is_scheme: bool) -> Option<(Sign, &str)> {
+/// Gives how the value of a name is held to it, and the text that begins with the value. `name` is
+/// where the name is.
+pub(super) fn separator(text: &str, name: Range<usize>, is_scheme: bool) -> Option<(Sign, &str)> {
+    let from = name.end;
     let rest = text.get(from..)?;
+    // `db.password.value = …` is the value of the password.
+    let after_member = rest.strip_prefix(".value").unwrap_or(rest);
     // Quotes inside a string are escaped.
-    let after_quote = rest.trim_start_matches(['"', '\'', '`', ']', '*', '\\']);
-    let after_space = after_quote.trim_start_matches([' ', '\t']);
+    let after_quote = after_member.trim_start_matches(['"', '\'', '`', ']', '*', '\\']);
+    let after_space = after_quote.trim_start_matches([' ', '\t', '\u{a0}', '\u{202f}']);
+    if let Some(value) = value_of_pair(text, name.start, rest) {
+        return Some((Sign::Equals, value));
+    }
+    if let Some(value) = nested(after_space) {
+        return Some((Sign::Equals, value));
+    }
     match plain(after_space) {
+        Some((Sign::Colon | Sign::Equals, value)) if nested(value).is_some() => {
+            Some((Sign::Equals, nested(value)?))
+        }
         Some((Sign::Colon, value)) => Some(below(value).unwrap_or((Sign::Colon, value))),
         Some(found) => Some(found),
         None if is_scheme => Some((Sign::Space, after_space)),
@@ -41,6 +56,8 @@ pub(super) fn separator(text: &str, from: usize, is_scheme: bool) -> Option<(Sig
 fn plain(rest: &str) -> Option<(Sign, &str)> {
     const SIGNS: &[(&str, Sign)] = &[
         (":=", Sign::Equals),
+        ("+=", Sign::Equals),
+        ("?=", Sign::Equals),
         ("=>", Sign::Equals),
         ("==", Sign::Equals),
         ("=", Sign::Equals),
@@ -55,6 +72,11 @@ fn plain(rest: &str) -> Option<(Sign, &str)> {
         ("war ", Sign::Verb),
         ("est ", Sign::Verb),
         ("es ", Sign::Verb),
+        ("lautet ", Sign::Verb),
+        ("è ", Sign::Verb),
+        ("é ", Sign::Verb),
+        ("-> ", Sign::Verb),
+        ("→ ", Sign::Verb),
         ("は", Sign::Verb),
         ("是", Sign::Verb),
         ("为", Sign::Verb),
@@ -75,6 +97,72 @@ fn below(rest: &str) -> Option<(Sign, &str)> {
     (is_value && n_blank <= 1).then_some((Sign::Verb, value))
 }
 
+/// `name: DB_PASSWORD` and `value: …` on the line below, `"name": "password", "value": "…"`,
+/// `<add key="DbPassword" value="…"/>`.
+fn value_of_pair<'a>(text: &str, name: usize, rest: &'a str) -> Option<&'a str> {
+    let after = rest.trim_start_matches(['"', '\'', '\\', ',', ' ', '\t', '\r', '\n']);
+    let word = after.get(..5).filter(|word| word.eq_ignore_ascii_case("value"))?;
+    let sign = after.get(word.len()..)?.trim_start_matches(['"', '\'', '\\', ' ', '\t']);
+    let value = sign.strip_prefix([':', '='])?;
+    let head = before(text, name, 2 * MAX_NAME_BYTES);
+    let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
+    let head = head.trim_end_matches(is_name);
+    let head = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']).strip_suffix([':', '='])?;
+    let key = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']).to_ascii_lowercase();
+    (key.ends_with("name") || key.ends_with("key")).then_some(value)
+}
+
+/// `"secret": {"value": "…"}`, `variable "password" { default = "…" }`: gives the text that begins
+/// with the value, where it comes first.
+fn nested(rest: &str) -> Option<&str> {
+    let inner = rest.trim_start().strip_prefix('{')?;
+    let inner = inner.trim_start_matches(['"', '\'', '\\', ' ', '\t', '\r', '\n']);
+    let after = ["value", "default"].iter().find_map(|word| {
+        inner.get(..word.len()).filter(|first| first.eq_ignore_ascii_case(word))?;
+        inner.get(word.len()..)
+    })?;
+    after.trim_start_matches(['"', '\'', '\\', ' ', '\t']).strip_prefix([':', '='])
+}
+
+/// `<key>Password</key><string>…</string>`, `<td>Password</td><td>…</td>`: gives the text of the
+/// element after the one that ends here.
+fn next_element(rest: &str) -> Option<&str> {
+    let (name, behind) = after(rest.strip_prefix("</")?, 0, MAX_NAME_BYTES).split_once('>')?;
+    let behind = rest.get("</".len() + name.len() + 1..).filter(|_| !behind.is_empty())?;
+    let opening = behind.trim_start().strip_prefix('<').filter(|tag| !tag.starts_with('/'))?;
+    let (tag, _) = after(opening, 0, MAX_NAME_BYTES).split_once('>')?;
+    opening.get(tag.len() + 1..)
+}
+
+/// `PASSWORD: str = '…'`: gives the text that begins with the quote.
+pub(super) fn typed(rest: &str) -> Option<&str> {
+    let end = rest.bytes().take(MAX_NAME_BYTES).position(|byte| byte == b'=')?;
+    let kind = rest.get(..end)?.trim();
+    let is_kind = kind.starts_with(|char: char| char.is_ascii_alphabetic() || char == '&')
+        && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_[]<>|&.?, *".contains(&byte));
+    let value = rest.get(end + 1..)?.trim_start_matches([' ', '\t']);
+    (is_kind && value.starts_with(['"', '\''])).then_some(value)
+}
+
+/// Lines below a name that begin with a dash and have one word each: gives where the words begin.
+pub(super) fn listed_below(rest: &str) -> Vec<usize> {
+    let mut values = Vec::new();
+    let Some((line, following)) = rest.split_once('\n').filter(|(line, _)| line.trim().is_empty())
+    else {
+        return values;
+    };
+    let mut at = line.len() + 1;
+    for line in following.split_inclusive('\n').take(MAX_ELEMENTS) {
+        let Some(value) = line.trim_start().strip_prefix("- ").map(str::trim_start) else { break };
+        let word = value.trim_end();
+        if !word.contains(char::is_whitespace) || word.starts_with(['"', '\'']) {
+            values.push(at + line.len() - value.len());
+        }
+        at += line.len();
+    }
+    values
+}
+
 /// Forms in which a name and its value are side by side.
 fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str)> {
     let head = before(text, from, 2 * MAX_NAME_BYTES);
@@ -85,10 +173,23 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
         let is_closed = value.split_once('<').is_some_and(|(_, tail)| tail.starts_with('/'));
         return is_closed.then_some((Sign::Equals, value));
     }
+    if let Some(value) = next_element(rest).filter(|_| head.ends_with('>')) {
+        return Some((Sign::Cell, value));
+    }
     // `define('DB_PASSWORD', '…')`, `setenv("PASSWORD", "…")`.
     let argument = rest.strip_prefix(['"', '\'']).and_then(|rest| rest.strip_prefix(','));
     if let Some(value) = argument.filter(|_| head.ends_with("('") || head.ends_with("(\"")) {
         return Some((Sign::Verb, value));
+    }
+    // `setPassword("…")`.
+    if let Some(value) = rest.strip_prefix('(').filter(|value| value.starts_with(['"', '\''])) {
+        return Some((Sign::Verb, value));
+    }
+    // `password,…` alone on a line: a list of names and values.
+    let is_line = head.is_empty() || head.ends_with('\n');
+    if let Some(value) = rest.strip_prefix([',', ';']).filter(|_| is_line) {
+        let line = value.lines().next().unwrap_or_default();
+        return (!line.contains([',', ';'])).then_some((Sign::Cell, value));
     }
     let value = rest.trim_start_matches(['*', '`']).trim_start_matches(' ');
     if let Some(value) = value.strip_prefix(['\t', '|']) {
@@ -98,7 +199,8 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
     let is_spaced = rest.starts_with(' ');
     let is_flag = name.starts_with('-');
     let line = head.rsplit('\n').next().unwrap_or_default();
-    let is_login = line.contains("login ");
+    // `ENV DB_PASSWORD …` of a Dockerfile has no other sign either.
+    let is_login = line.contains("login ") || line.trim_start() == "ENV ";
     let is_quoted = value.starts_with(['"', '\'']);
     let sign = if is_flag || is_login || is_quoted { Sign::Verb } else { Sign::Bare };
     is_spaced.then_some((sign, value))

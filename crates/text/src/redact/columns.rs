@@ -7,12 +7,10 @@
 
 use std::ops::Range;
 
-use super::credentials::is_placeholder;
+use super::placeholder::is_placeholder;
+use super::table_cuts::{EDGE, may_be_cut};
 use super::table_rows::{Line, Table, line_at, trimmed, unquoted};
 use super::{PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS};
-
-/// The longest cell that is taken as a secret: a key, a chain of tokens.
-const MAX_CELL_BYTES: usize = 4_096;
 
 /// Lines in a row that are no rows and do not end a table: blank ones between two parts of it,
 /// those of a cell with line breaks, a total.
@@ -39,7 +37,7 @@ pub struct SecretTable {
 /// ```
 pub fn secret_tables(text: &str) -> Vec<SecretTable> {
     let mut tables: Vec<SecretTable> = Vec::new();
-    walk(text, &mut |line| match line {
+    walk(text, text.len(), &mut |line| match line {
         TableLine::Heading { bytes, is_repeated: false } => {
             let rows = bytes.end..bytes.end;
             tables.push(SecretTable { heading: bytes, rows });
@@ -66,14 +64,46 @@ pub fn secret_tables(text: &str) -> Vec<SecretTable> {
 pub fn context_before(head: &str) -> String {
     let last = head.char_indices().rev().nth(REDACTION_CONTEXT_CHARS - 1);
     let from = last.map_or(0, |(at, _)| at);
-    let (far, near) = head.split_at(from);
-    match walk(far, &mut |_| {}) {
-        None => near.to_owned(),
+    match walk(head, from, &mut |_| {}) {
+        None => head.get(from..).unwrap_or_default().to_owned(),
         Some(open) => {
-            let rows = head.get(open.row_start..).unwrap_or(near);
+            let rows = head.get(open.row_start..).unwrap_or_default();
             format!("{}\n{rows}", open.table.headings())
         }
     }
+}
+
+/// Finds secrets in lines of a table by its line of headings, which is far above them.
+///
+/// The lines may begin inside a row: its cells are counted from its end, and what may be in the
+/// column of secrets is hidden. [`EDGE`] divides passages.
+pub(super) fn find_below(heading: &str, lines: &Lines<'_>, found: &mut Vec<PrivatePiece>) {
+    let Some(table) = Table::of(heading) else { return };
+    let first_row = if lines.is_begin { 0 } else { table.first_row(lines.text) };
+    let end_of_row = trimmed(lines.text, 0..first_row);
+    let is_row_end = first_row < lines.text.len() || lines.is_end;
+    for cell in table.secrets_at_end(end_of_row, is_row_end) {
+        push_secret(end_of_row, cell, 0, found);
+    }
+    let rows = lines.text.get(first_row..).unwrap_or_default();
+    let text = format!("{heading}\n{rows}").replace(EDGE, "\n");
+    let mut below = Vec::new();
+    find(&text, &mut below);
+    let n_before = heading.len() + 1;
+    found.extend(below.into_iter().filter_map(|piece| {
+        let start = piece.bytes.start.checked_sub(n_before)?;
+        let bytes = first_row + start..first_row + piece.bytes.end - n_before;
+        Some(PrivatePiece { kind: piece.kind, bytes })
+    }));
+}
+
+/// Lines of a table whose headings are elsewhere.
+pub(super) struct Lines<'a> {
+    pub(super) text: &'a str,
+    /// Whether they begin with a row.
+    pub(super) is_begin: bool,
+    /// Whether they end with a row.
+    pub(super) is_end: bool,
 }
 
 /// Tells whether a line is one of headings with a column of secrets.
@@ -83,7 +113,7 @@ pub fn is_secret_heading(line: &str) -> bool {
 
 /// Finds the cells of columns whose heading announces a secret.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
-    walk(text, &mut |line| {
+    walk(text, text.len(), &mut |line| {
         let TableLine::Row { bytes, secrets } = line else { return };
         let content = text.get(bytes.clone()).unwrap_or_default();
         for cell in secrets {
@@ -100,10 +130,10 @@ enum TableLine<'a> {
     Row { bytes: Range<usize>, secrets: &'a [Range<usize>] },
 }
 
-/// The table that a text ends in.
+/// The table that a place is in.
 struct OpenTable {
     table: Table,
-    /// Where the row begins that the text ends in; the end of the text where a row ends there.
+    /// Where the row begins that the place is in; the place itself where a row ends there.
     row_start: usize,
 }
 
@@ -115,17 +145,19 @@ struct Gap {
     has_blank: bool,
 }
 
-/// Walks over the lines of all tables with a column of secrets; gives the table that the text
-/// ends in.
-fn walk(text: &str, each: &mut dyn FnMut(TableLine<'_>)) -> Option<OpenTable> {
+/// Walks over the lines of all tables with a column of secrets that begin before a place; gives the
+/// table that the place is in.
+fn walk(text: &str, until: usize, each: &mut dyn FnMut(TableLine<'_>)) -> Option<OpenTable> {
     let mut table: Option<Table> = None;
     let mut gap = Gap::default();
     // Whether the line above may be the headings of another table: it follows a blank one.
     let mut is_below_blank = false;
     let (mut start, mut row_start) = (0, 0);
+    // Where long lines begin that may be the first part of headings.
+    let mut cut_from: Option<usize> = None;
     // The text may end in a cell between quotes whose lines look like anything.
     let mut open_quote: Option<OpenTable> = None;
-    while let Some(line) = line_at(text, start) {
+    while let Some(line) = line_at(text, start).filter(|line| line.start < until) {
         let was_below_blank = std::mem::replace(&mut is_below_blank, gap.has_blank);
         let read = match &table {
             None => Line::Other,
@@ -151,7 +183,7 @@ fn walk(text: &str, each: &mut dyn FnMut(TableLine<'_>)) -> Option<OpenTable> {
         }
         let content = trimmed(text, bytes.clone());
         let content_bytes = start..start + content.len();
-        row_start = if content_bytes.end == text.len() { start } else { bytes.end };
+        row_start = if content_bytes.end >= until { start } else { bytes.end };
         start = bytes.end;
         if let Some(known) = &mut table
             && let Some(row) = row
@@ -168,12 +200,20 @@ fn walk(text: &str, each: &mut dyn FnMut(TableLine<'_>)) -> Option<OpenTable> {
                 }
                 None => each(TableLine::Row { bytes: content_bytes, secrets: &row.secrets }),
             }
-        } else if let Some(headings) = Table::of(content) {
+        } else if let Some((headings, bytes)) = Table::at(text, cut_from, content_bytes.clone()) {
             table = Some(headings);
             gap = Gap::default();
             is_below_blank = false;
             open_quote = None;
-            each(TableLine::Heading { bytes: content_bytes, is_repeated: false });
+            cut_from = None;
+            start = line_at(text, bytes.end).map_or(text.len(), |rest| start.max(rest.end));
+            row_start = if bytes.end >= until { content_bytes.start } else { start };
+            each(TableLine::Heading { bytes, is_repeated: false });
+        } else if table.is_none() {
+            cut_from = match may_be_cut(content) {
+                true => cut_from.or(Some(content_bytes.start)),
+                false => cut_from.filter(|_| content.is_empty()),
+            };
         } else if let Some(known) = &table {
             if content.trim().is_empty() {
                 gap.has_blank = true;
@@ -195,7 +235,7 @@ fn push_secret(line: &str, cell: Range<usize>, start: usize, found: &mut Vec<Pri
     let raw = line.get(cell.clone()).unwrap_or_default();
     let value = unquoted(raw);
     let is_rule = value.chars().all(|char| matches!(char, '-' | ':' | '=' | ' '));
-    if value.is_empty() || value.len() > MAX_CELL_BYTES || is_rule || is_placeholder(value) {
+    if value.is_empty() || is_rule || is_placeholder(value) {
         return;
     }
     let Some(offset) = raw.find(value) else { return };
@@ -248,6 +288,20 @@ mod tests {
             &["tiger", "lion"],
         );
         check(&format!("{heading}\n1 | 2\n\n5 | 6 | 7 | lion | 8\n"), &["lion"]);
+    }
+
+    #[test]
+    fn tables_of_wikis_and_latex() {
+        check("||user||password||\n|bob|tiger|\n|eve|lion|", &["tiger", "lion"]);
+        check(
+            "{|\n! user !! password\n|-\n| bob || tiger\n|-\n| eve || lion\n|}",
+            &["tiger", "lion"],
+        );
+        check(
+            "user & password \\\\\n\\hline\nbob & tiger \\\\\neve & lion \\\\\n",
+            &["tiger", "lion"],
+        );
+        check("Name & password\nann & tiger\n", &[]);
     }
 
     /// A row with the word `secret` in another column became the headings of what followed.

@@ -2,8 +2,11 @@
 //! `curl -u ann:…`, `mysql -p…`, `sshpass -p …`, `host:5432:database:ann:…`.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::credentials::is_placeholder;
+use aho_corasick::AhoCorasick;
+
+use super::placeholder::is_placeholder;
 use super::{PrivateKind, PrivatePiece};
 
 /// The longest line that is looked at.
@@ -34,11 +37,22 @@ const FLAGS: &[(&str, &str, Gives)] = &[
     ("mariadb", "-p", Gives::Attached),
 ];
 
+/// Finds the names of the programs: texts without any are not taken apart into words.
+static PROGRAMS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let names = FLAGS.iter().map(|(program, ..)| program);
+    AhoCorasick::new(names).expect("names of programs make a valid automaton")
+});
+
+/// Signs between the parts of a line of logins.
+const LOGIN_COLONS: usize = 4;
+
 /// Finds passwords on command lines and in lines of logins.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
+    let has_program = PROGRAMS.is_match(text);
+    let has_colons = |line: &str| line.bytes().filter(|byte| *byte == b':').count() >= LOGIN_COLONS;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        if line.len() <= MAX_LINE_BYTES {
+        if line.len() <= MAX_LINE_BYTES && (has_program || has_colons(line)) {
             let words: Vec<Range<usize>> = words(line);
             let secret = in_command(line, &words).or_else(|| in_login(line, &words));
             let value = secret.clone().and_then(|bytes| line.get(bytes)).unwrap_or_default();
@@ -54,14 +68,19 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     }
 }
 
+/// What may be around a word of a command.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
 /// Gives the words of a line, without quotes around them.
 fn words(line: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut at = 0;
     for word in line.split(char::is_whitespace) {
-        let bare = word.trim_matches(['"', '\'', '`']);
-        if let Some(offset) = word.find(bare).filter(|_| !bare.is_empty()) {
-            words.push(at + offset..at + offset + bare.len());
+        let from_quote = word.trim_start_matches(QUOTES);
+        let bare = from_quote.trim_end_matches(QUOTES);
+        if !bare.is_empty() {
+            let start = at + word.len() - from_quote.len();
+            words.push(start..start + bare.len());
         }
         at += word.len() + line.get(at + word.len()..).map_or(0, first_len);
     }

@@ -1,14 +1,26 @@
 //! Passwords and secrets that a word announces: `password = …`, and random strings nearby.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::announced::{Sign, separator};
-use super::{PrivateKind, PrivatePiece, before};
+use unicode_normalization::UnicodeNormalization;
 
-/// The longest value that is taken as one.
-const MAX_VALUE_BYTES: usize = 256;
+use super::announced::{Sign, listed_below, separator, typed};
+use super::placeholder::is_placeholder;
+use super::values::{Closing, Ends};
+use super::{PrivateKind, PrivatePiece, after, aligned, before};
+
+/// The longest string that is taken as random: a key of many bits, an opaque token.
+const MAX_RANDOM_BYTES: usize = 16_384;
+/// A text that begins inside a string of so many random bytes began before it: what announces it
+/// may be out of sight.
+const MIN_HEADLESS_BYTES: usize = 8_192;
+/// So much of a value tells whether it is a secret: many names may come before a long one.
+pub(super) const MAX_LOOKED_AT_BYTES: usize = 512;
+/// Elements of a list of secrets that are looked at.
+pub(super) const MAX_ELEMENTS: usize = 256;
 /// How far after the word a random string is still its secret.
 const NEAR_BYTES: usize = 80;
 /// Shortest random string, by the alphabet it uses.
@@ -18,14 +30,42 @@ const MIN_ENTROPY_BITS: f64 = 3.4;
 /// The same for hexadecimal digits, whose alphabet is smaller.
 const MIN_HEX_ENTROPY_BITS: f64 = 2.8;
 
-/// Words that announce a secret; ASCII ones are found in any case.
+/// Words that announce a secret, found in any case and normal form.
 const WORDS: &[&str] = &[
     "password",
+    "passwords",
+    "passphrases",
+    "secrets",
+    "api_keys",
+    "apikeys",
+    "api keys",
+    "password d'accesso",
+    "parola de acces",
+    "parolă de acces",
+    "heslo",
+    "jelszó",
+    "adgangskode",
+    "passord",
+    "salasana",
+    "kata sandi",
+    "mật khẩu",
+    "şifre",
+    "κωδικός πρόσβασης",
+    "συνθηματικό",
+    "كلمة المرور",
+    "كلمة السر",
+    "كلمة مرور",
+    "סיסמה",
+    "סיסמא",
+    "पासवर्ड",
+    "รหัสผ่าน",
     "passwd",
     "passphrase",
     "passcode",
     "pass",
     "pwd",
+    "pw",
+    "psk",
     "secret",
     "api_key",
     "apikey",
@@ -83,12 +123,30 @@ static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
-        .build(WORDS)
+        .build(WORDS.iter().flat_map(|word| forms(word)))
         .expect("a few dozen constant words build an automaton")
 });
 
+/// Gives a word as it may be written: ASCII letters of any case are found anyhow.
+fn forms(word: &str) -> Vec<String> {
+    if word.is_ascii() {
+        return vec![word.to_owned()];
+    }
+    let mut chars = word.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    let cases = [word.to_owned(), word.to_uppercase(), format!("{first}{}", chars.as_str())];
+    let mut forms: Vec<String> =
+        cases.iter().flat_map(|form| [form.clone(), form.nfd().collect()]).collect();
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
 /// Finds the values of announced secrets.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
+    find_headless(text, found);
+    let mut ends = Ends::default();
+    let mut below = Vec::new();
     // Stretches searched for random strings do not overlap, so many words cost one walk.
     let mut searched_to = 0;
     for word in FINDER.find_iter(text) {
@@ -100,14 +158,16 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
             continue;
         }
         let name = text.get(word.range()).unwrap_or_default();
-        if let Some(value) = paired_value(text, word.end(), name) {
+        for value in paired_values(text, word.range(), name, &mut ends) {
             searched_to = searched_to.max(value.end);
             found.push(PrivatePiece { kind: PrivateKind::Password, bytes: value });
         }
+        aligned::find_below(text, word.range(), &mut below);
         let from = word.end().max(searched_to);
         let to = (word.end() + NEAR_BYTES).max(from);
         searched_to = find_random(text, from, to, found);
     }
+    found.append(&mut below);
 }
 
 /// Tells whether a name (of a column, a member, a field) announces that its value is a secret:
@@ -148,78 +208,132 @@ fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     starts_part && !goes_on
 }
 
-/// Gives where the value of `name = value`, `name: value`, `"name": "value"` is.
-fn paired_value(text: &str, from: usize, name: &str) -> Option<std::ops::Range<usize>> {
+/// Gives where the value of `name = value`, `name: value`, `"name": "value"` is; several where it is
+/// a list.
+fn paired_values(
+    text: &str,
+    name_at: Range<usize>,
+    name: &str,
+    ends: &mut Ends,
+) -> Vec<Range<usize>> {
     let is_scheme = name.eq_ignore_ascii_case("bearer");
-    let (sign, after_sign) = separator(text, from, is_scheme)?;
-    let mut value_text = after_sign.trim_start_matches([' ', '\t', '*']);
+    let Some((mut sign, after_sign)) = separator(text, name_at.clone(), is_scheme) else {
+        return vec![];
+    };
+    let at = |rest: &str| text.len() - rest.len();
+    let elements = match sign {
+        Sign::Colon | Sign::Equals => listed(text, at(after_sign), name, ends),
+        Sign::Verb | Sign::Cell | Sign::Bare | Sign::Space => vec![],
+    };
+    if !elements.is_empty() {
+        return elements;
+    }
+    let mut value_text = after_sign.trim_start_matches(is_value_space);
     // `Authorization: Bearer …` is announced once more by its scheme.
     for scheme in ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "] {
         value_text = value_text.strip_prefix(scheme).unwrap_or(value_text);
     }
-    let unescaped = value_text.trim_start_matches('\\');
-    if unescaped.starts_with(['"', '\'']) {
-        value_text = unescaped;
+    if sign == Sign::Colon {
+        let after_properties = without_properties(value_text);
+        if after_properties.len() < value_text.len()
+            && let Some(value) = value(text, at(after_properties), name, sign, false, ends)
+        {
+            // A password may begin with the same signs.
+            return std::iter::once(at(value_text)..value.end).collect();
+        }
+        if let Some(value) = typed(value_text) {
+            (sign, value_text) = (Sign::Equals, value);
+        }
     }
-    let quote =
-        value_text.chars().next().filter(|char| matches!(char, '"' | '\'' | '`' | '「' | '“'));
-    let value_text = value_text.get(quote.map_or(0, char::len_utf8)..)?;
-    let closing = quote.map(|quote| match quote {
-        '「' => '」',
-        '“' => '”',
-        same => same,
-    });
-    let value_len = value_len(value_text, closing);
-    let value = value_text.get(..value_len)?;
-    let line_rest = value_text.get(value_len..)?;
+    let is_connection = sign == Sign::Equals && is_after_semicolon(text, name_at.start);
+    value(text, at(value_text), name, sign, is_connection, ends).into_iter().collect()
+}
+
+/// Signs that may be between a name's sign and its value.
+fn is_value_space(char: char) -> bool {
+    matches!(char, ' ' | '\t' | '*' | '\u{a0}' | '\u{202f}' | '\u{2009}')
+}
+
+/// Leaves out the tag and the anchor that YAML allows before a value: `!!str`, `&name`.
+fn without_properties(text: &str) -> &str {
+    let mut text = text;
+    while let Some((property, rest)) = text.split_once(' ')
+        && property.starts_with(['!', '&'])
+        && property.len() > 1
+        && !property.contains(char::is_whitespace)
+    {
+        text = rest.trim_start_matches(' ');
+    }
+    text
+}
+
+/// Tells whether the name is a later one of a connection string: `Server=db;Password=…`.
+fn is_after_semicolon(text: &str, name: usize) -> bool {
+    let head = text.get(..name).unwrap_or_default();
+    let head = head.trim_end_matches(|char: char| char.is_ascii_alphanumeric() || char == '_');
+    head.trim_end_matches(' ').ends_with(';')
+}
+
+/// Gives where the value is that begins at a place, where it looks like a secret.
+fn value(
+    text: &str,
+    from: usize,
+    name: &str,
+    sign: Sign,
+    is_connection: bool,
+    ends: &mut Ends,
+) -> Option<Range<usize>> {
+    let (closing, start) = Closing::at(text, from);
+    let mut end = ends.of(text, start, closing);
+    if is_connection && closing == Closing::Blank {
+        let line = after(text, start, MAX_LOOKED_AT_BYTES).split(['\n', '"', '\'']).next()?;
+        if let Some((value, _)) = line.split_once(';').filter(|(value, _)| !value.contains('=')) {
+            end = end.max(start + value.trim_end().len());
+        }
+    }
+    let value = text.get(start..end)?;
+    let line_rest = text.get(end..)?;
     let is_last = line_rest.trim_start_matches([' ', '\t', ';', ',', '"', '\'']).is_empty()
         || line_rest
             .trim_start_matches([' ', '\t', ';', ',', '.', '"', '\''])
             .starts_with(['\n', '\r']);
-    let is_secret = looks_secret(value, name, sign, quote.is_some(), is_last);
-    let start = text.len() - value_text.len();
-    is_secret.then_some(start..start + value_len)
+    let begin = after(value, 0, MAX_LOOKED_AT_BYTES);
+    let is_secret = looks_secret(begin, name, sign, closing.is_quoted(), is_last);
+    is_secret.then_some(start..end)
 }
 
-fn value_len(text: &str, closing: Option<char>) -> usize {
-    let mut len = 0;
-    for char in text.chars() {
-        let starts_pair = char == '&' && text.get(len + 1..).is_some_and(is_pair_start);
-        let ends = match closing {
-            Some(closing) => char == closing || char == '\n',
-            None => {
-                char.is_whitespace()
-                    || matches!(
-                        char,
-                        '"' | '\'' | '`' | '<' | '>' | ',' | ';' | ')' | '}' | ']' | '|'
-                    )
-                    || matches!(char, '。' | '、' | '，' | '；' | '）' | '」')
-            }
-        };
-        if ends || starts_pair || len + char.len_utf8() > MAX_VALUE_BYTES {
+/// Gives the values of a list: `["…", "…"]`, or lines that begin with a dash.
+fn listed(text: &str, from: usize, name: &str, ends: &mut Ends) -> Vec<Range<usize>> {
+    let Some(rest) = text.get(from..) else { return vec![] };
+    let elements = listed_below(rest);
+    if !elements.is_empty() {
+        return elements
+            .into_iter()
+            .filter_map(|element| value(text, from + element, name, Sign::Cell, false, ends))
+            .collect();
+    }
+    let Some(mut rest) = rest.trim_start().strip_prefix('[').map(str::trim_start) else {
+        return vec![];
+    };
+    let mut values = vec![];
+    for _ in 0..MAX_ELEMENTS {
+        let at = text.len() - rest.len();
+        let (closing, start) = Closing::at(text, at);
+        if !closing.is_quoted() {
             break;
         }
-        len += char.len_utf8();
+        values.extend(value(text, at, name, Sign::Colon, false, ends));
+        let after = text.get(ends.of(text, start, closing)..).unwrap_or_default();
+        let after = after.trim_start_matches(['\\', '"', '\'', '`']).trim_start();
+        let Some(next) = after.strip_prefix(',') else { break };
+        rest = next.trim_start();
     }
-    let value = text.get(..len).unwrap_or_default();
-    match closing {
-        // An escaped quote ends a string inside a string.
-        Some(_) => value.trim_end_matches('\\').len(),
-        None => value.trim_end_matches(['.', '?', ':']).len(),
-    }
-}
-
-/// Tells whether a form's next field starts here: `name=`.
-fn is_pair_start(text: &str) -> bool {
-    let name_len =
-        text.bytes().take(32).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let name_len = name_len.count();
-    name_len > 0 && text.as_bytes().get(name_len) == Some(&b'=')
+    values
 }
 
 fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: bool) -> bool {
     let n_chars = value.chars().count();
-    if is_placeholder(value) || n_chars < 4 {
+    if n_chars < 4 || is_placeholder(value) {
         return false;
     }
     let has_digit = value.contains(|char: char| char.is_ascii_digit());
@@ -232,19 +346,23 @@ fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: b
     let is_call = value.contains(['(', '[', '{', '$'])
         || value.starts_with(['<', '/', '%'])
         || is_path_of_names(value);
-    let is_general = ["pass", "token", "secret", "authorization", "credential", "credentials"]
-        .iter()
-        .any(|general| name.eq_ignore_ascii_case(general));
+    let lower = name.to_ascii_lowercase();
+    let singular = lower.strip_suffix('s').filter(|one| !one.ends_with("as")).unwrap_or(&lower);
+    let is_general =
+        ["pass", "pw", "psk", "token", "secret", "authorization", "credential"].contains(&singular);
     if is_call && !is_quoted {
         return false;
     }
     // These words also name counts, kinds and grammar, so their value must look random.
-    if is_general || name.to_ascii_lowercase().ends_with("key") {
+    if is_general || singular.ends_with("key") {
         return n_chars >= 8 && has_digit && has_letter;
     }
     match sign {
         Sign::Equals => true,
-        Sign::Colon => is_mixed || is_quoted || (is_last && n_chars >= 6),
+        Sign::Colon => {
+            let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+            is_mixed || is_quoted || ((is_last || is_number) && n_chars >= 6)
+        }
         Sign::Verb => is_mixed && n_chars >= 6,
         // The cell beside one of headings holds another.
         Sign::Cell => has_digit && has_letter && n_chars >= 6,
@@ -262,83 +380,15 @@ fn is_path_of_names(value: &str) -> bool {
         })
 }
 
-/// Values that are where a secret would: names of variables, types, instructions.
-pub(super) fn is_placeholder(value: &str) -> bool {
-    const PLACEHOLDERS: &[&str] = &[
-        "null",
-        "none",
-        "nil",
-        "true",
-        "false",
-        "undefined",
-        "string",
-        "str",
-        "text",
-        "required",
-        "optional",
-        "empty",
-        "unknown",
-        "redacted",
-        "hidden",
-        "masked",
-        "changeme",
-        "change_me",
-        "example",
-        "password",
-        "passwd",
-        "secret",
-        "token",
-        "yourpassword",
-        "your_password",
-        "your-password",
-        "here",
-        "your",
-        "the",
-        "must",
-        "number",
-        "integer",
-        "boolean",
-        "varchar",
-        "input",
-        "field",
-        "value",
-        "process.env",
-        "os.environ",
-        "getenv",
-        "obligatorie",
-        "obligatoriu",
-        "necesară",
-        "incorrect",
-        "incorectă",
-        "invalid",
-        "wrong",
-        "expired",
-        "reset",
-        "forgotten",
-        "disabled",
-        "enabled",
-        "protected",
-        "strong",
-        "weak",
-        "yes",
-        "no",
-        "user",
-        "pass",
-    ];
-    let trimmed = value.trim_matches(|char: char| !char.is_alphanumeric());
-    let lower = trimmed.to_lowercase();
-    let is_bracketed = ["[", "<", "{", "${", "%(", "{{"].iter().any(|open| value.starts_with(open));
-    let mut chars = value.chars();
-    let is_repeated = chars.next().is_some_and(|first| chars.all(|char| char == first));
-    trimmed.is_empty()
-        || is_bracketed
-        || is_repeated
-        || PLACEHOLDERS.contains(&lower.as_str())
-        || ["process.env", "os.environ", "os.getenv", "env.", "self.", "this.", "config."]
-            .iter()
-            .any(|start| lower.starts_with(start))
-        || lower.starts_with("your_")
-        || lower.starts_with("your-")
+/// Finds a string that the text begins in the middle of, longer than what is looked at before a
+/// piece: nothing else tells what it is.
+fn find_headless(text: &str, found: &mut Vec<PrivatePiece>) {
+    let len = text.bytes().take_while(|byte| is_random_byte(*byte)).count();
+    let run = text.as_bytes().get(..len).unwrap_or_default();
+    let n_digits = run.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if len >= MIN_HEADLESS_BYTES && n_digits * 64 > len && entropy_bits(run) >= MIN_ENTROPY_BITS {
+        found.push(PrivatePiece { kind: PrivateKind::Password, bytes: 0..len });
+    }
 }
 
 /// Finds random strings in a stretch; gives where the next search may start.
@@ -375,7 +425,7 @@ fn is_random_byte(byte: u8) -> bool {
 }
 
 fn is_random(run: &[u8]) -> bool {
-    if !(MIN_RANDOM_BYTES..=MAX_VALUE_BYTES).contains(&run.len()) {
+    if !(MIN_RANDOM_BYTES..=MAX_RANDOM_BYTES).contains(&run.len()) {
         return false;
     }
     let n_digits = run.iter().filter(|byte| byte.is_ascii_digit()).count();

@@ -12,6 +12,29 @@ const MAX_DOMAIN_CHARS: usize = 255;
 const FILE_ENDINGS: &[&str] =
     &["png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "mjs", "ts", "tsx", "map", "exe"];
 
+/// Endings of domains in ideographs.
+const IDEOGRAPH_ENDINGS: &[&str] = &[
+    "中国",
+    "中國",
+    "公司",
+    "网络",
+    "網路",
+    "香港",
+    "台湾",
+    "台灣",
+    "在线",
+    "商城",
+    "网址",
+    "企业",
+    "世界",
+    "手机",
+    "みんな",
+    "コム",
+];
+
+/// Full stops that browsers read as the one of a domain.
+const WIDE_DOTS: [char; 2] = ['。', '｡'];
+
 /// Finds e-mail addresses.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     // Two searches for one sign each are far faster than one for either.
@@ -20,8 +43,13 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
         let (Some(head), Some(tail)) = (text.get(..at), text.get(at + sign.len()..)) else {
             continue;
         };
-        let Some(local) = local_part(head) else { continue };
-        let Some(domain) = domain_part(tail) else { continue };
+        let Some(domain) = domain_part(tail).or_else(|| ideograph_domain(tail)) else { continue };
+        let is_ideographic = domain.contains(is_ideograph);
+        let local = match is_ideographic {
+            true => ideograph_local(head),
+            false => quoted_local(head).or_else(|| local_part(head)),
+        };
+        let Some(local) = local else { continue };
         // The address of a repository names nobody.
         let is_repository =
             local == "git" && tail.get(domain.len()..).is_some_and(|rest| rest.starts_with(':'));
@@ -39,6 +67,37 @@ fn is_login(head: &str) -> bool {
     let near = before(head, head.len(), MAX_DOMAIN_CHARS);
     let word = near.rsplit(char::is_whitespace).next().unwrap_or_default();
     word.rsplit_once("://").is_some_and(|(_, login)| !login.contains(['/', '?']))
+}
+
+/// `"ana maria"@…`: gives the local part with its quotes.
+fn quoted_local(head: &str) -> Option<&str> {
+    let inner = before(head.strip_suffix('"')?, head.len() - 1, MAX_LOCAL_CHARS);
+    let inner = inner.rsplit('\n').next()?.rsplit_once('"')?.1;
+    let is_name = inner.chars().all(|char| is_name_char(char) || " .-+'".contains(char));
+    (!inner.trim().is_empty() && is_name).then(|| head.get(head.len() - inner.len() - 2..))?
+}
+
+/// Letters of an address in ideographs; what is before them has no sign between.
+fn ideograph_local(head: &str) -> Option<&str> {
+    let chars = head.char_indices().rev().take(MAX_LOCAL_CHARS);
+    let fits = |char: char| char.is_alphanumeric() || matches!(char, '.' | '_' | '-' | '+');
+    let (start, _) = chars.take_while(|(_, char)| fits(*char)).last()?;
+    head.get(start..)
+}
+
+/// A domain in ideographs, up to an ending that is registered.
+fn ideograph_domain(tail: &str) -> Option<&str> {
+    let len: usize = tail
+        .chars()
+        .take(MAX_DOMAIN_CHARS)
+        .take_while(|char| char.is_alphanumeric() || matches!(char, '.' | '-'))
+        .map(char::len_utf8)
+        .sum();
+    let run = tail.get(..len)?;
+    let name_len = run.find('.').filter(|at| *at > 0)?;
+    let (_, rest) = run.split_at_checked(name_len + 1)?;
+    let ending = IDEOGRAPH_ENDINGS.iter().find(|ending| rest.starts_with(**ending))?;
+    tail.get(..name_len + 1 + ending.len())
 }
 
 fn local_part(head: &str) -> Option<&str> {
@@ -60,7 +119,12 @@ fn local_part(head: &str) -> Option<&str> {
 fn domain_part(tail: &str) -> Option<&str> {
     let mut end = 0;
     for (n_chars, (at, char)) in tail.char_indices().enumerate() {
-        let fits = matches!(char, '.' | '-') || is_name_char(char);
+        // Elsewhere it ends a sentence.
+        let is_wide_dot = WIDE_DOTS.contains(&char)
+            && tail
+                .get(at + char.len_utf8()..)
+                .is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_alphanumeric()));
+        let fits = matches!(char, '.' | '-') || is_wide_dot || is_name_char(char);
         if !fits || n_chars >= MAX_DOMAIN_CHARS {
             break;
         }
@@ -73,7 +137,9 @@ fn domain_part(tail: &str) -> Option<&str> {
             domain = domain.get(..at)?;
         }
     }
-    let (name, ending) = domain.rsplit_once('.')?;
+    let dot = domain.rfind(|char| char == '.' || WIDE_DOTS.contains(&char))?;
+    let (name, ending) = domain.split_at_checked(dot)?;
+    let ending = ending.trim_start_matches(['.', '。', '｡']);
     let is_ending = ending.chars().count() >= 2 && ending.chars().all(char::is_alphabetic);
     let is_file = FILE_ENDINGS.iter().any(|file| ending.eq_ignore_ascii_case(file));
     let starts_well = name.chars().next().is_some_and(is_name_char);
@@ -83,4 +149,24 @@ fn domain_part(tail: &str) -> Option<&str> {
 /// Letters and digits that can be in an address; Han and kana around one are prose.
 fn is_name_char(char: char) -> bool {
     char == '_' || (char.is_alphanumeric() && !is_ideograph(char))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact;
+
+    #[test]
+    fn rarer_addresses() {
+        for address in [
+            "\"carla munoz\"@mail.example.com",
+            "carla.munoz@mail。example。com",
+            "用户@例子.公司",
+            "carla.munoz&#64;mail.example.com",
+            "carla.munoz%40mail.example.com",
+        ] {
+            assert_eq!(redact(&format!("to {address} now")).text, "to [email] now", "{address}");
+        }
+        let prose = "他说 \"好\"。写到 a@b。然后";
+        assert_eq!(redact(prose).text, prose);
+    }
 }

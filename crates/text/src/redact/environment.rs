@@ -6,8 +6,10 @@
 
 use std::ops::Range;
 
-use super::credentials::is_placeholder;
-use super::{PrivateKind, PrivatePiece};
+use super::credentials::MAX_LOOKED_AT_BYTES;
+use super::placeholder::is_placeholder;
+use super::values::{Closing, Ends};
+use super::{PrivateKind, PrivatePiece, after};
 
 /// Parts of a name whose value is a secret whatever it looks like.
 const SECRET_PARTS: &[&str] = &["PASS", "PWD", "SECRET", "CREDENTIAL", "PRIVATE"];
@@ -19,24 +21,23 @@ const RANDOM_PARTS: &[&str] = &["TOKEN", "KEY", "AUTH", "SALT", "DSN"];
 /// The longest name of a variable.
 const MAX_NAME_BYTES: usize = 64;
 
-/// The longest value that is taken as one.
-const MAX_VALUE_BYTES: usize = 4096;
-
 /// The shortest value that is a secret because it looks random.
 const MIN_RANDOM_CHARS: usize = 8;
 
 /// Finds the values of variables that hold secrets.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
+    let mut ends = Ends::default();
     for (sign, _) in text.match_indices('=') {
-        if let Some(bytes) = secret_value(text, sign) {
+        if let Some(bytes) = secret_value(text, sign, &mut ends) {
             found.push(PrivatePiece { kind: PrivateKind::Password, bytes });
         }
     }
 }
 
 /// Gives the value of the variable whose name ends before a sign.
-fn secret_value(text: &str, sign: usize) -> Option<Range<usize>> {
-    let head = text.get(..sign)?.trim_end_matches(' ');
+fn secret_value(text: &str, sign: usize, ends: &mut Ends) -> Option<Range<usize>> {
+    // `X=…`, `X+=…` of a shell, `X?=…` and `X:=…` of a makefile.
+    let head = text.get(..sign)?.trim_end_matches(['+', '?', ':']).trim_end_matches(' ');
     let name_len = head
         .bytes()
         .rev()
@@ -51,25 +52,24 @@ fn secret_value(text: &str, sign: usize) -> Option<Range<usize>> {
     if !(1..=MAX_NAME_BYTES).contains(&name_len) || !begins_word {
         return None;
     }
+    if !SECRET_PARTS.iter().chain(RANDOM_PARTS).any(|part| name.contains(part)) {
+        return None;
+    }
     let value = text.get(sign + 1..)?.trim_start_matches(' ');
-    let quote = value.chars().next().filter(|char| matches!(char, '"' | '\''));
-    let value = value.get(usize::from(quote.is_some())..)?;
-    let start = text.len() - value.len();
-    let value_len = value
-        .char_indices()
-        .take(MAX_VALUE_BYTES + 1)
-        .find(|(_, char)| match quote {
-            Some(quote) => *char == quote || *char == '\n',
-            None => char.is_whitespace() || matches!(char, ';' | '`' | '"' | '\''),
-        })
-        .map_or(value.len(), |(at, _)| at);
-    let value = value.get(..value_len)?;
-    is_secret(name, value).then_some(start..start + value_len)
+    // A line of a shell goes on after a backslash.
+    let value = value.strip_prefix("\\\n").unwrap_or(value);
+    let (closing, start) = Closing::at(text, text.len() - value.len());
+    // Signs that end a word of prose are in passwords.
+    let closing = if closing == Closing::Blank { Closing::Word } else { closing };
+    let end = ends.of(text, start, closing);
+    let value = after(text.get(..end)?, start, MAX_LOOKED_AT_BYTES);
+    is_secret(name, value, closing).then_some(start..end)
 }
 
-fn is_secret(name: &str, value: &str) -> bool {
-    let is_reference = value.starts_with(['$', '%', '<', '{', '(']);
-    if value.is_empty() || value.len() > MAX_VALUE_BYTES || is_reference || is_placeholder(value) {
+fn is_secret(name: &str, value: &str, closing: Closing) -> bool {
+    let is_literal = closing == Closing::Quote('\'');
+    let is_reference = value.starts_with(['$', '%', '<', '{', '(']) && !is_literal;
+    if value.is_empty() || is_reference || is_placeholder(value) {
         return false;
     }
     if SECRET_PARTS.iter().any(|part| name.contains(part)) {
@@ -112,6 +112,15 @@ mod tests {
         check("x = 5", &[]);
         check("first run export PGPASSWORD=tiger then psql", &["tiger"]);
         check("docker run -e DB_PASS=tiger -e X=1 image", &["tiger"]);
+        check("export DB_PASSWORD=$'Hunter2Zebra'", &["Hunter2Zebra"]);
+        check("export DB_PASSWORD+=Hunter2Zebra", &["Hunter2Zebra"]);
+        check("export DB_PASSWORD=\\\nHunter2Zebra", &["Hunter2Zebra"]);
+        check("export DB_PASSWORD='it'\\''sZebra99'", &["it'\\''sZebra99"]);
+        check("export DB_PASSWORD=\"ab\\\"Zebra99xx\"", &["ab\\\"Zebra99xx"]);
+        check("export DB_PASSWORD=\"Hunter2\"'Zebra99'", &["Hunter2\"'Zebra99"]);
+        check("export DB_PASSWORD=Hunter2\\ Zebra99 x", &["Hunter2\\ Zebra99"]);
+        let long = "aB3".repeat(3_000);
+        check(&format!("export API_TOKEN={long}\nend"), &[&long]);
         check("f(A_PASSWORD==B) && xPASSWORD=lion", &[]);
     }
 }

@@ -122,6 +122,11 @@ fn account_end(bytes: &[u8], start: usize, length: usize) -> Option<usize> {
     let mut at = start;
     while account.len() < length {
         let byte = *bytes.get(at)?;
+        // A no-break space; thinner ones are read as spaces before.
+        if bytes.get(at..at + 2) == Some(&[0xc2, 0xa0]) {
+            at += 2;
+            continue;
+        }
         let is_gap = matches!(byte, b' ' | b'-' | b'.')
             && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric);
         if byte.is_ascii_alphanumeric() {

@@ -31,6 +31,24 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     }
 }
 
+/// What comes before the lines of a private key of PuTTY; their number follows.
+const PUTTY: &str = "Private-Lines: ";
+
+/// Finds the private lines of keys of PuTTY.
+pub(super) fn find_putty(text: &str, found: &mut Vec<PrivatePiece>) {
+    for (at, _) in text.match_indices(PUTTY) {
+        let rest = text.get(at..).unwrap_or_default();
+        let Some((first, lines)) = rest.split_once('\n') else { continue };
+        let n_lines = lines.split_inclusive('\n').take_while(|line| is_key_line(line));
+        let len: usize = n_lines.map(str::len).sum();
+        let start = at + first.len() + 1;
+        let end = start + lines.get(..len).map_or(0, |lines| lines.trim_end().len());
+        if start < end {
+            found.push(PrivatePiece { kind: PrivateKind::PrivateKey, bytes: start..end });
+        }
+    }
+}
+
 /// Lines of a key without either of its ends have this many characters, but for the last one.
 const KEY_LINE_CHARS: [usize; 3] = [64, 70, 76];
 

@@ -9,8 +9,10 @@ mod window;
 
 mod plain;
 
+mod table_cuts;
 mod table_rows;
 
+mod aligned;
 mod announced;
 mod check_digits;
 mod columns;
@@ -18,12 +20,17 @@ mod commands;
 mod credentials;
 mod email;
 mod environment;
+mod hashes;
 mod iban;
 mod key_block;
 mod numbers;
+mod own_keys;
 mod payment_card;
 mod phone;
+mod placeholder;
 mod provider_keys;
+mod sql;
+mod values;
 
 #[cfg(test)]
 mod table_tests;
@@ -34,9 +41,10 @@ use std::ops::Range;
 
 pub use columns::{SecretTable, context_before, is_secret_heading, secret_tables};
 pub use credentials::is_secret_name;
+pub use own_keys::hide_keys;
 pub use window::{
-    PieceContext, REDACTION_CONTEXT_CHARS, cut_outside_private, redact_piece, redact_window,
-    window_outside_private,
+    PASSAGE_EDGE, PieceContext, REDACTION_CONTEXT_CHARS, cut_outside_private, redact_piece,
+    redact_window, window_outside_private,
 };
 
 use plain::Plain;
@@ -136,11 +144,15 @@ fn found_in(text: &str) -> Vec<PrivatePiece> {
     let mut found = Vec::new();
     key_block::find(text, &mut found);
     key_block::find_middle(text, &mut found);
+    key_block::find_putty(text, &mut found);
     provider_keys::find(text, &mut found);
+    own_keys::find(text, &mut found);
     credentials::find(text, &mut found);
     environment::find(text, &mut found);
+    hashes::find(text, &mut found);
     columns::find(text, &mut found);
     commands::find(text, &mut found);
+    sql::find(text, &mut found);
     iban::find(text, &mut found);
     numbers::find(text, &mut found);
     email::find(text, &mut found);
@@ -170,4 +182,13 @@ fn before(text: &str, at: usize, n_bytes: usize) -> &str {
         start += 1;
     }
     text.get(start..at).unwrap_or_default()
+}
+
+/// Gives the text from `at` on, at most `n_bytes` of it.
+fn after(text: &str, at: usize, n_bytes: usize) -> &str {
+    let mut end = at.saturating_add(n_bytes).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(at..end).unwrap_or_default()
 }

@@ -84,7 +84,7 @@ fn gap(bytes: &[u8], from: usize) -> Option<(usize, u8)> {
         match byte {
             b'0'..=b'9' if at > from => return Some((at, separator)),
             b' ' | b'(' | b')' | b'+' => at += 1,
-            b'-' | b'.' | b'/' if separator == b' ' => {
+            b'-' | b'.' | b'/' | b'_' if separator == b' ' => {
                 separator = byte;
                 at += 1;
             }
@@ -112,6 +112,10 @@ fn find_in_run(text: &str, groups: &[Group], found: &mut Vec<PrivatePiece>) {
         let before_window = before_window.and_then(|idx| groups.get(idx));
         let card = card_groups(text, window).map(|n_groups| (PrivateKind::PaymentCard, n_groups));
         let piece = card.or_else(|| {
+            // A low line is in cards and in names, and never in a telephone number.
+            let n_groups =
+                window.iter().skip(1).take_while(|group| group.separator != b'_').count();
+            let window = window.get(..=n_groups).unwrap_or(window);
             phone_groups(text, window, before_window).map(|n_groups| (PrivateKind::Phone, n_groups))
         });
         let Some((kind, n_groups)) = piece else {

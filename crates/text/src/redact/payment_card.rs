@@ -13,7 +13,7 @@ pub(super) fn card_groups(text: &str, groups: &[Group]) -> Option<usize> {
     let mut n_digits = 0;
     for (idx, group) in groups.iter().enumerate() {
         n_digits += group.len();
-        let breaks = idx > 0 && !matches!(group.separator, b' ' | b'-' | b'.');
+        let breaks = idx > 0 && !matches!(group.separator, b' ' | b'-' | b'.' | b'/' | b'_');
         if breaks || n_digits > MAX_CARD_DIGITS {
             return None;
         }
@@ -21,7 +21,11 @@ pub(super) fn card_groups(text: &str, groups: &[Group]) -> Option<usize> {
             continue;
         }
         let card = groups.get(..=idx)?;
-        if is_shape(card) && !is_inside_word(text, groups.first()?, group) {
+        // These signs are in dates and names: only groups of four are a card.
+        let is_rare = card.iter().any(|group| matches!(group.separator, b'/' | b'_'));
+        let is_fours = card.iter().all(|group| group.len() == 4);
+        if is_shape(card) && (is_fours || !is_rare) && !is_inside_word(text, groups.first()?, group)
+        {
             let digits = digits_of(text, card);
             if is_issuer(&digits) && luhn(&digits) {
                 return Some(idx + 1);

@@ -1,11 +1,21 @@
 //! The text as a reader takes it: without characters that cannot be seen, digits of every script
-//! as the plain ones, full-width letters and signs as the narrow ones.
+//! as the plain ones, full-width letters and signs as the narrow ones, thin spaces as spaces, lines of
+//! boxes as those of tables, letters and `@` that were escaped.
 //!
 //! Finders look at this as well, and what they find is said in the place of the source.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
 use super::PrivatePiece;
+
+/// What escapes begin with that are read: of JSON, of HTML, of addresses.
+static ESCAPES: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::new(["\\u00", "&#64;", "&#x40;", "&commat;", "%40"])
+        .expect("a few constant words build an automaton")
+});
 
 /// The zero of each set of ten decimal digits beyond ASCII, in order.
 const ZEROS: &[u32] = &[
@@ -29,16 +39,27 @@ pub(super) struct Plain {
 impl Plain {
     /// Makes the plain text; nothing where it is the source itself.
     pub(super) fn of(source: &str) -> Option<Plain> {
-        if source.is_ascii() || !source.chars().any(is_changed) {
+        let has_escapes = ESCAPES.is_match(source);
+        if !has_escapes && (source.is_ascii() || !source.chars().any(is_changed)) {
             return None;
         }
         let mut plain = Plain {
             text: String::with_capacity(source.len()),
             from: Vec::with_capacity(source.len()),
         };
+        let mut read_to = 0;
         for (at, char) in source.char_indices() {
+            if at < read_to {
+                continue;
+            }
             let before = plain.text.len();
-            push_plain(char, &mut plain.text);
+            match has_escapes.then(|| escape(source, at)).flatten() {
+                None => push_plain(char, &mut plain.text),
+                Some((escaped, n_bytes)) => {
+                    plain.text.push(escaped);
+                    read_to = at + n_bytes;
+                }
+            }
             plain.from.extend(std::iter::repeat_n(at, plain.text.len() - before));
         }
         plain.from.push(source.len());
@@ -53,13 +74,46 @@ impl Plain {
     pub(super) fn in_source(&self, piece: PrivatePiece, source: &str) -> Option<PrivatePiece> {
         let start = *self.from.get(piece.bytes.start)?;
         let last = *self.from.get(piece.bytes.end.checked_sub(1)?)?;
-        let end = last + source.get(last..)?.chars().next()?.len_utf8();
+        let n_bytes = match escape(source, last) {
+            None => source.get(last..)?.chars().next()?.len_utf8(),
+            Some((_, n_bytes)) => n_bytes,
+        };
+        let end = last + n_bytes;
         Some(PrivatePiece { kind: piece.kind, bytes: start..end })
     }
 }
 
 fn is_changed(char: char) -> bool {
-    !char.is_ascii() && (is_invisible(char) || digit(char).is_some() || is_compatible(char))
+    !char.is_ascii()
+        && (is_invisible(char)
+            || digit(char).is_some()
+            || is_compatible(char)
+            || line_of_box(char).is_some())
+}
+
+/// Reads the escape at a place: gives the letter, digit or sign, and how many bytes it is written
+/// in. Quotes and backslashes are left as they are, since they would end what they are in.
+fn escape(source: &str, at: usize) -> Option<(char, usize)> {
+    let rest = source.get(at..)?;
+    for sign in ["&#64;", "&#x40;", "&commat;", "%40"] {
+        if rest.starts_with(sign) {
+            return Some(('@', sign.len()));
+        }
+    }
+    let code = rest.strip_prefix("\\u00")?.get(..2)?;
+    let char = char::from(u8::from_str_radix(code, 16).ok()?);
+    let is_read = char.is_ascii_alphanumeric() || matches!(char, '@' | '.' | '_' | '-' | ' ' | '=');
+    is_read.then_some((char, 6))
+}
+
+/// Gives the sign that a plain table has in the place of a line of a box.
+fn line_of_box(char: char) -> Option<char> {
+    match char {
+        '│' | '┃' | '║' => Some('|'),
+        '─' | '━' | '═' => Some('-'),
+        '┌'..='╋' | '╒'..='╬' => Some('|'),
+        _ => None,
+    }
 }
 
 fn push_plain(char: char, text: &mut String) {
@@ -68,6 +122,8 @@ fn push_plain(char: char, text: &mut String) {
     } else if is_invisible(char) {
     } else if let Some(digit) = digit(char) {
         text.push(digit);
+    } else if let Some(line) = line_of_box(char) {
+        text.push(line);
     } else if is_compatible(char) {
         text.extend(std::iter::once(char).nfkc());
     } else {
@@ -99,7 +155,7 @@ fn digit(char: char) -> Option<char> {
 fn is_compatible(char: char) -> bool {
     let is_candidate = matches!(
         u32::from(char),
-        0x2070..=0x209c | 0x2100..=0x214f | 0x2460..=0x24ff | 0x3000 | 0xfe50..=0xfe6b
+        0x2000..=0x200a | 0x202f | 0x2070..=0x209c | 0x2100..=0x214f | 0x2460..=0x24ff | 0x3000 | 0xfe50..=0xfe6b
             | 0xff01..=0xff5e | 0x1d400..=0x1d7cd | 0x1f130..=0x1f149
     );
     is_candidate && std::iter::once(char).nfkc().all(|plain| plain.is_ascii())
@@ -121,6 +177,9 @@ mod tests {
         check("٤١١١ ۴۱۱۱ ４１１１ 𝟒𝟏𝟏𝟏", "4111 4111 4111 4111");
         check("ana\u{200b}@\u{2060}exam\u{ad}ple.org", "ana@example.org");
         check("ⓐⓝⓐ@ｂ.ro", "ana@b.ro");
+        check("4111\u{202f}1111\u{2009}1111", "4111 1111 1111");
+        check("│ a │\n├───┼", "| a |\n|---|");
+        check("pass\\u0077ord &#64; %40 \\u0022", "password @ @ \\u0022");
         check("日本語 ștefan", "日本語 ștefan");
         assert!(Plain::of("plain").is_none() && Plain::of("日本語").is_none());
     }

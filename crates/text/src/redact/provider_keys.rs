@@ -82,6 +82,11 @@ const FORMATS: &[Format] = &[
     Format("sntrys_", 40, Tail::UrlSafe),
     Format("NRAK-", 24, Tail::Upper),
     Format("dp.pt.", 40, Tail::Alphanumeric),
+    Format("figd_", 36, Tail::UrlSafe),
+    Format("pat-na1-", 32, Tail::UrlSafe),
+    Format("pat-eu1-", 32, Tail::UrlSafe),
+    Format("rubygems_", 40, Tail::Hex),
+    Format("nvapi-", 40, Tail::UrlSafe),
     Format("AGE-SECRET-KEY-1", 40, Tail::Upper),
     // Payments and shops.
     Format("sk_live_", 16, Tail::Alphanumeric),
@@ -101,6 +106,7 @@ const FORMATS: &[Format] = &[
     Format("xoxa-", 20, Tail::UrlSafe),
     Format("xoxr-", 20, Tail::UrlSafe),
     Format("xoxs-", 20, Tail::UrlSafe),
+    Format("xoxe-", 20, Tail::UrlSafe),
     Format("xapp-", 20, Tail::UrlSafe),
     Format("SG.", 60, Tail::Dotted),
     Format("key-", 32, Tail::Hex),
@@ -121,6 +127,7 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     find_runs(text, found);
     find_url_passwords(text, found);
     find_hooks(text, found);
+    find_signatures(text, found);
 }
 
 fn find_runs(text: &str, found: &mut Vec<PrivatePiece>) {
@@ -199,7 +206,7 @@ fn find_url_passwords(text: &str, found: &mut Vec<PrivatePiece>) {
             continue;
         };
         let value = text.get(start + colon + 1..start + sign).unwrap_or_default();
-        if !value.is_empty() && !super::credentials::is_placeholder(value) {
+        if !value.is_empty() && !super::placeholder::is_placeholder(value) {
             let bytes = start + colon + 1..start + sign;
             found.push(PrivatePiece { kind: PrivateKind::Password, bytes });
         }
@@ -218,6 +225,24 @@ fn find_hooks(text: &str, found: &mut Vec<PrivatePiece>) {
             });
             let len = len.count();
             if len >= MIN_RUN_BYTES {
+                let bytes = start..start + len;
+                found.push(PrivatePiece { kind: PrivateKind::Token, bytes });
+            }
+        }
+    }
+}
+
+/// Finds signatures in addresses: whoever has the address has what it opens.
+fn find_signatures(text: &str, found: &mut Vec<PrivatePiece>) {
+    const NAMES: &[&str] = &["sig=", "X-Amz-Signature=", "X-Goog-Signature="];
+    for name in NAMES {
+        for (at, _) in text.match_indices(name) {
+            let is_parameter = text.as_bytes().get(..at).and_then(<[u8]>::last);
+            let start = at + name.len();
+            let rest = text.as_bytes().get(start..).unwrap_or_default();
+            let is_value = |byte: &&u8| is_run_byte(**byte) || b"%+/=".contains(byte);
+            let len = rest.iter().take(MAX_AUTHORITY_BYTES * 4).take_while(is_value).count();
+            if matches!(is_parameter, Some(b'?' | b'&' | b';')) && len >= MIN_RUN_BYTES {
                 let bytes = start..start + len;
                 found.push(PrivatePiece { kind: PrivateKind::Token, bytes });
             }

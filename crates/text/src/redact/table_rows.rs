@@ -12,19 +12,13 @@ use super::credentials::is_secret_name;
 const SEPARATORS: [char; 4] = ['\t', '|', ';', ','];
 
 /// The longest line of headings.
-const MAX_HEADING_BYTES: usize = 8_192;
+pub(super) const MAX_HEADING_BYTES: usize = 8_192;
 
 /// The longest heading, in characters and words, of a table whose separator is in prose too.
 const MAX_HEADING: (usize, usize) = (40, 4);
 
 /// The same for other tables.
 const MAX_LONG_HEADING: (usize, usize) = (120, 16);
-
-/// A row of at least so many cells may be broken into lines: it is wide.
-const MIN_BROKEN_CELLS: usize = 4;
-
-/// Into so many lines at most.
-const MAX_BROKEN_LINES: usize = 4;
 
 /// How far a cell between quotes may go on, in lines and bytes.
 const MAX_QUOTED: (usize, usize) = (64, 16_384);
@@ -38,9 +32,9 @@ const MAX_SHORT_LINE: (usize, usize) = (120, 6);
 /// A table whose headings were read.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
-    separator: char,
-    n_cells: usize,
-    secrets: Vec<usize>,
+    pub(super) separator: char,
+    pub(super) n_cells: usize,
+    pub(super) secrets: Vec<usize>,
 }
 
 /// What a line below headings is.
@@ -69,7 +63,7 @@ pub(super) struct Row {
 
 /// Whether separators between double quotes separate cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quotes {
+pub(super) enum Quotes {
     Hold,
     AreLetters,
 }
@@ -79,7 +73,12 @@ impl Table {
         if line.len() > MAX_HEADING_BYTES {
             return None;
         }
-        let separator = SEPARATORS.into_iter().find(|separator| line.contains(*separator))?;
+        if let Some(wiki) = Table::of_wiki(line) {
+            return Some(wiki);
+        }
+        let separator = SEPARATORS.into_iter().find(|separator| line.contains(*separator));
+        let is_latex = || line.contains('&') && line.trim_end().ends_with("\\\\");
+        let separator = separator.or_else(|| is_latex().then_some('&'))?;
         let cells = cells(line, separator, Quotes::Hold);
         let heading = |cell: &Range<usize>| unquoted(line.get(cell.clone()).unwrap_or_default());
         let secrets: Vec<usize> = cells
@@ -98,6 +97,26 @@ impl Table {
             heading.chars().count() <= n_chars && heading.split_whitespace().count() <= n_words
         });
         is_headings.then_some(Table { separator, n_cells: cells.len(), secrets })
+    }
+
+    /// Headings of wikis, which have two signs between cells where rows may have one:
+    /// `||user||password||` above `|ann|…|`, `! user !! password` above `| ann || …`.
+    fn of_wiki(line: &str) -> Option<Table> {
+        let line = line.trim();
+        let secrets = |names: &[&str]| -> Vec<usize> {
+            let names = names.iter().enumerate();
+            names.filter(|(_, name)| is_secret_name(unquoted(name))).map(|(at, _)| at).collect()
+        };
+        let inner = line.strip_prefix("||").and_then(|line| line.strip_suffix("||"));
+        let (names, step): (Vec<&str>, usize) = match inner {
+            Some(inner) => (inner.split("||").collect(), 1),
+            None => (line.strip_prefix('!')?.split("!!").collect(), 2),
+        };
+        let secrets: Vec<usize> = secrets(&names).iter().map(|at| 1 + at * step).collect();
+        // The row has a sign before its first cell, and with one sign between them after its last.
+        let n_cells = if step == 1 { names.len() + 2 } else { 2 * names.len() };
+        let is_table = !secrets.is_empty() && secrets.len() < names.len();
+        is_table.then_some(Table { separator: '|', n_cells, secrets })
     }
 
     /// Gives a line of headings for a table of this form.
@@ -136,15 +155,20 @@ impl Table {
         if self.separator == '|' && is_rule(content) {
             return Line::Rule;
         }
-        if cells.len() == self.n_cells {
+        if cells.len() == self.n_cells && !self.last_goes_on(text, bytes.clone()) {
             let is_row = !is_after_gap || !self.may_be_prose(content, &cells);
             let secrets = self.secrets_of(&cells);
             return if is_row { sure_row(bytes, secrets) } else { Line::Other };
         }
-        let (quoted, is_unfinished) = self.quoted_row(text, start);
-        if let Some(row) = quoted.or_else(|| self.broken_row(text, start, content)) {
+        let (quoted, mut is_unfinished) = self.quoted_row(text, start);
+        if let Some(row) = quoted {
             return Line::Row(row);
         }
+        let (broken, is_cut_off) = self.broken_row(text, start, content);
+        if let Some(row) = broken {
+            return Line::Row(row);
+        }
+        is_unfinished |= is_cut_off;
         if cells.len() > self.n_cells && looks_like_headings(content, &cells) {
             return Line::OtherHeadings;
         }
@@ -157,7 +181,7 @@ impl Table {
         }
     }
 
-    fn secrets_of(&self, cells: &[Range<usize>]) -> Vec<Range<usize>> {
+    pub(super) fn secrets_of(&self, cells: &[Range<usize>]) -> Vec<Range<usize>> {
         self.secrets.iter().filter_map(|at| cells.get(*at).cloned()).collect()
     }
 
@@ -227,51 +251,6 @@ impl Table {
         secrets
     }
 
-    /// Reads a row that was broken into lines: a wide one, or one whose tab was left out as blank
-    /// space at the edge of a passage, so that a line break is in its place. Each line may be a
-    /// row without its last cells too, so what is secret in them alone is secret.
-    fn broken_row(&self, text: &str, start: usize, first: &str) -> Option<Row> {
-        let is_blank = self.separator == '\t';
-        let is_wide = self.n_cells >= MIN_BROKEN_CELLS && first.contains(self.separator);
-        if !is_blank && !is_wide {
-            return None;
-        }
-        let mut secrets = Vec::new();
-        let mut parted = Vec::new();
-        let mut is_table = false;
-        let mut end = start;
-        for n_lines in 1..=MAX_BROKEN_LINES {
-            let line = line_at(text, end)?;
-            let content = trimmed(text, line.clone());
-            if content.is_empty() {
-                return None;
-            }
-            is_table |= content.contains(self.separator);
-            let alone = cells(content, self.separator, Quotes::Hold);
-            secrets.extend(shifted(self.secrets_of(&alone), line.start - start));
-            parted.extend(shifted(alone, line.start - start));
-            end = line.end;
-            let joined = cells(trimmed(text, start..end), self.separator, Quotes::Hold);
-            if joined.len() > self.n_cells {
-                return None;
-            }
-            // Lines without a tab are rows only where each is one word.
-            let is_parted = is_blank
-                && n_lines > 1
-                && parted.len() == self.n_cells
-                && (is_table || !trimmed(text, start..end).contains(' '));
-            if is_parted {
-                secrets.extend(self.secrets_of(&parted));
-            }
-            if is_parted || (joined.len() == self.n_cells && is_wide) {
-                secrets.extend(self.secrets_of(&joined));
-                let bytes = start..end;
-                return Some(Row { bytes, secrets, is_sure: is_table, is_unfinished: false });
-            }
-        }
-        None
-    }
-
     /// Reads a line with fewer cells than headings, whose last ones are empty, or with more,
     /// since one holds the separator; tells also whether it is surely a row.
     fn irregular_row(
@@ -318,13 +297,13 @@ fn sure_row(bytes: Range<usize>, secrets: Vec<Range<usize>>) -> Line {
     Line::Row(Row { bytes, secrets, is_sure: true, is_unfinished: false })
 }
 
-fn shifted(ranges: Vec<Range<usize>>, by: usize) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn shifted(ranges: Vec<Range<usize>>, by: usize) -> impl Iterator<Item = Range<usize>> {
     ranges.into_iter().map(move |range| range.start + by..range.end + by)
 }
 
 /// Tells whether prose uses a separator.
-fn is_in_prose(separator: char) -> bool {
-    matches!(separator, ',' | ';')
+pub(super) fn is_in_prose(separator: char) -> bool {
+    matches!(separator, ',' | ';' | '&')
 }
 
 /// Gives the line that begins at a place, with its line break; nothing at the end of the text.
@@ -339,7 +318,7 @@ pub(super) fn trimmed(text: &str, line: Range<usize>) -> &str {
 
 /// Gives what a cell says without marks around it.
 pub(super) fn unquoted(cell: &str) -> &str {
-    cell.trim().trim_matches(['"', '\'', '*', '`']).trim()
+    cell.trim().trim_end_matches("\\\\").trim().trim_matches(['"', '\'', '*', '`']).trim()
 }
 
 fn is_rule(line: &str) -> bool {
@@ -358,7 +337,7 @@ fn looks_like_headings(line: &str, cells: &[Range<usize>]) -> bool {
 }
 
 /// Cuts a line into cells.
-fn cells(line: &str, separator: char, quotes: Quotes) -> Vec<Range<usize>> {
+pub(super) fn cells(line: &str, separator: char, quotes: Quotes) -> Vec<Range<usize>> {
     let mut cells = Vec::new();
     let (mut start, mut is_quoted) = (0, false);
     for (at, char) in line.char_indices() {

@@ -1,7 +1,9 @@
 //! Tables with a column of passwords, as exports, sheets and people write them: read in pieces
 //! anywhere, no password is shown.
 
-use super::{PieceContext, REDACTION_CONTEXT_CHARS, context_before, redact, redact_piece};
+use super::{
+    PASSAGE_EDGE, PieceContext, REDACTION_CONTEXT_CHARS, context_before, redact, redact_piece,
+};
 
 /// Longer than what is looked at before a piece, several times.
 const N_ROWS: usize = 1_500;
@@ -123,6 +125,93 @@ fn wide_tables_and_long_headings() {
     let key = |n: usize| format!("user{n} | {}\n", "hidden9".repeat(60 + n));
     let rows: String = (0..60).map(key).collect();
     check("long cells", &format!("login | api key\n{rows}"));
+}
+
+/// Cuts rows that are longer than a passage, as passages are cut: at blanks, which are left out.
+fn passages(text: &str) -> Vec<String> {
+    let mut passages = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split(' ').peekable();
+        while words.peek().is_some() {
+            let mut passage = String::new();
+            while let Some(word) = words.next_if(|word| passage.len() + word.len() < 700) {
+                passage.push_str(word);
+                passage.push(' ');
+            }
+            passages.push(passage.trim().to_owned());
+        }
+    }
+    passages
+}
+
+/// Tables with rows that are longer than a passage, by how many columns they have.
+fn long_tables() -> Vec<String> {
+    let wide = [50, 128, 200, 300, 400, 1_000].map(|n| {
+        let headings: String = (0..n).map(|n| format!("c{n} | ")).collect();
+        let cells: String = (0..n).map(|n| format!("{n} | ")).collect();
+        let rows: String = (0..4).map(|n| format!("{cells}hidden{n} | 1\n")).collect();
+        format!("{headings}password | z\n{rows}")
+    });
+    let long = [100, 300, 1_000].map(|n| {
+        let rows: String = (0..4)
+            .map(|row| format!("a | {}| hidden{row}\nb | ccc | hiddenx{row}\n", "lorem ".repeat(n)))
+            .collect();
+        format!("user | note | password\n{rows}")
+    });
+    wide.into_iter().chain(long).collect()
+}
+
+#[test]
+fn rows_that_are_longer_than_a_passage() {
+    // A heading that is cut itself is known as far as the text before a piece is looked at.
+    for text in long_tables().into_iter().filter(|text| text.len() < REDACTION_CONTEXT_CHARS) {
+        let name: String = text.chars().take(20).collect();
+        // Whoever reads the whole text has a line break at each edge.
+        let broken = passages(&text).join("\n");
+        let shown = redact(&broken).text;
+        assert!(!shown.contains("idde"), "{name}, {}: {shown}", text.len());
+        for n_chars in [400, 1_500] {
+            for start in (0..broken.len()).step_by(n_chars) {
+                let end = (start + n_chars).min(broken.len());
+                let before = context_before(&broken[..start]);
+                let context =
+                    PieceContext { heading: None, before: &before, after: &broken[end..] };
+                let shown = redact_piece(&broken[start..end], context).text;
+                assert!(!shown.contains("idde"), "{name}: {start}..{end} {shown:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_passage_that_begins_inside_a_row() {
+    let edge = PASSAGE_EDGE.to_string();
+    for text in long_tables() {
+        let heading = text.lines().next().unwrap();
+        let passages = passages(&text);
+        for n_near in [0, 1, 4, 40] {
+            for at in 1..passages.len() {
+                let first = at.saturating_sub(n_near);
+                let mut before: String =
+                    passages[first..at].iter().map(|one| format!("{one}{edge}")).collect();
+                // Before a passage of which nothing is known something is.
+                before.insert_str(0, if first == 0 { "\n" } else { &edge });
+                let last = (at + 1 + n_near).min(passages.len());
+                let mut after: String =
+                    passages[at + 1..last].iter().map(|one| format!("{edge}{one}")).collect();
+                if last < passages.len() {
+                    after.push_str(&edge);
+                }
+                let context =
+                    PieceContext { heading: Some(heading), before: &before, after: &after };
+                let shown = redact_piece(&passages[at], context).text;
+                assert!(!shown.contains("idde"), "{n_near} of {heading:.30}: {shown:?}");
+                if n_near == 40 && heading.starts_with("user") && text.len() < 10_000 {
+                    assert_eq!(shown.contains("lorem"), passages[at].contains("lorem"), "{shown}");
+                }
+            }
+        }
+    }
 }
 
 /// Blank space at the edges of a passage is not kept, and a tab is blank.

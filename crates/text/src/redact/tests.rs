@@ -75,6 +75,36 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
+fn forms_of_configuration_prose_and_addresses() {
+    check("db.password=Hunt\\\n    er2Zebra\nx=1", "db.password=[password]\nx=1");
+    check("ENV DB_PASSWORD velvet42\nRUN x", "ENV DB_PASSWORD [password]\nRUN x");
+    check("Das Passwort lautet velvet42.", "Das Passwort lautet [password].");
+    check("la password è velvet42", "la password è [password]");
+    check("password -> velvet42", "password -> [password]");
+    check("psk=\"velvetBadger42\" pw: velvet42x", "psk=\"[password]\" pw: [password]");
+    check("pw: 2024, psk = none", "pw: 2024, psk = none");
+    check(
+        "<key>Password</key>\n<string>velvet42</string>",
+        "<key>Password</key>\n<string>[password]</string>",
+    );
+    check("<td>Password</td><td>velvet42</td>", "<td>Password</td><td>[password]</td>");
+    check("<td>Password</td><td>is required</td>", "<td>Password</td><td>is required</td>");
+    check(
+        r#"{"secret": {"value": "velvet42x", "list": []}}"#,
+        r#"{"secret": {"value": "[password]", "list": []}}"#,
+    );
+    check(
+        "variable \"db_password\" {\n  default = \"tiger\"\n}",
+        "variable \"db_password\" {\n  default = \"[password]\"\n}",
+    );
+    check(
+        "https://x.example/c?sv=2022&sig=xK0CiKTEFh2qaExaJyuPX8ND0HNg%3D&se=2025",
+        "https://x.example/c?sv=2022&sig=[token]&se=2025",
+    );
+    check("figd_HNlEEEe7wFohTkCwhpiUxfCswIr8zG2tLmBwbTrp", "[token]");
+}
+
+#[test]
 fn marks_take_the_place() {
     check("db:\n  password:\n    velvetBadger42\n", "db:\n  password:\n    [password]\n");
     check("secret: |\n  velvetBadger42\nx: 1", "secret: |\n  [password]\nx: 1");
@@ -113,9 +143,132 @@ fn hostile_texts_end_soon() {
         "パスワード",
         "AKIA",
         "tel 1",
+        "password:\"",
+        "PASS=$",
+        "KEY=",
+        "x  password\n",
+        "(password) VALUES (",
+        "password: [\"",
+        "password:\n- ",
+        "\\u0040",
     ] {
         let text = piece.repeat(40_000 / piece.len());
         let _ = redact(&text);
+    }
+}
+
+/// A text, and what must not be shown of it.
+const DISGUISED: &[(&str, &[&str])] = &[
+    ("{\"password\":\"Hunter2\\\"Zebra99\"}", &["Hunter2", "Zebra99"]),
+    ("{\"user\":\"bob\",\"password\":\"ab\\\\cd\\\"Zebra99xx\",\"z\":1}", &["Zebra99xx"]),
+    ("{\"api_key\":\"Qw8\\/Er7\\\"Ty6ZebraKey\"}", &["ZebraKey"]),
+    ("password: 'Hunter2''Zebra99'", &["Zebra99"]),
+    ("Server=db;User Id=sa;Password=Hunter2 Zebra99;Encrypt=yes", &["Hunter2", "Zebra99"]),
+    ("password = \"\"\"Hunter2Zebra\"\"\"", &["Hunter2Zebra"]),
+    ("password: !!str Hunter2Zebra", &["Hunter2Zebra"]),
+    ("password: &pw Hunter2Zebra", &["Hunter2Zebra"]),
+    ("passwords:\n  - Hunter2Zebra\n  - Kiwi9Tango8", &["Hunter2Zebra", "Kiwi9Tango8"]),
+    ("{\"passwords\":[\"Hunter2Zebra\", \"Kiwi9Tango8\"]}", &["Hunter2Zebra", "Kiwi9Tango8"]),
+    ("{\"pin\":\"\",\"password\":12345678}", &["12345678"]),
+    ("{\"pass\\u0077ord\":\"Hunter2Zebra\"}", &["Hunter2Zebra"]),
+    ("PASSWORD: str = 'Hunter2Zebra'", &["Hunter2Zebra"]),
+    ("conn.setPassword(\"Hunter2Zebra\");", &["Hunter2Zebra"]),
+    ("db.password.value=Hunter2Zebra", &["Hunter2Zebra"]),
+    ("ПАРОЛЬ: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("Пароль: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("contrasen\u{303}a: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("Mot de passe\u{202f}: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("كلمة المرور: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("סיסמה: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("पासवर्ड: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("κωδικός πρόσβασης: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("şifre: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("password d'accesso: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("card 4111\u{202f}1111\u{202f}1111\u{202f}1111 end", &["1111\u{202f}1111"]),
+    ("card 4111\u{2009}1111\u{2009}1111\u{2009}1111 end", &["1111\u{2009}1111"]),
+    ("card 4111\u{2007}1111\u{2007}1111\u{2007}1111 end", &["1111\u{2007}1111"]),
+    ("card 4111_1111_1111_1111 end", &["1111_1111"]),
+    ("card 4111/1111/1111/1111 end", &["1111/1111"]),
+    ("iban DE89\u{202f}3704\u{202f}0044\u{202f}0532\u{202f}0130\u{202f}00 end", &["3704"]),
+    ("iban DE89\u{a0}3704\u{a0}0044\u{a0}0532\u{a0}0130\u{a0}00 end", &["3704"]),
+    ("tel +33\u{202f}6\u{202f}12\u{202f}34\u{202f}56\u{202f}78 end", &["12\u{202f}34"]),
+    ("- name: DB_PASSWORD\n  value: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("{\"name\":\"DB_PASSWORD\",\"value\":\"Hunter2Zebra\"}", &["Hunter2Zebra"]),
+    ("<property name=\"password\" value=\"Hunter2Zebra\"/>", &["Hunter2Zebra"]),
+    ("<add key=\"DbPassword\" value=\"Hunter2Zebra\"/>", &["Hunter2Zebra"]),
+    ("field,value\nuser,bob\npassword,Hunter2Zebra\n", &["Hunter2Zebra"]),
+    (
+        "┌──────┬──────────┐\n│ user │ password │\n├──────┼──────────┤\n│ bob  │ kiwi     │\n",
+        &["kiwi"],
+    ),
+    ("INSERT INTO users (id, password) VALUES (1,'kiwi'),(2,'plum');", &["kiwi", "plum"]),
+    (
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\nAAAAIHexampleprivatekeydata0123\nPrivate-MAC: 00",
+        &["exampleprivate"],
+    ),
+];
+
+#[test]
+fn forms_that_hide_a_secret_from_a_hasty_reader() {
+    for (text, secrets) in DISGUISED {
+        for text in [(*text).to_owned(), format!("Heading\n\n{text}\n\nLast words.\n")] {
+            let shown = redact(&text).text;
+            for secret in *secrets {
+                assert!(!shown.contains(secret), "{secret} of {text:?}: {shown:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_only_looks_like_one_stays() {
+    for text in [
+        "Passwords:\n- Use at least 12 characters\n- never write them down\n",
+        "the name: password and its value are explained below",
+        "password: [required, min: 8]",
+        "The values (of the password) are secret",
+        "2021/2022/2023/2024",
+        "user,password\n",
+        "tokens: 4096",
+        "Name & password",
+        "setPassword(value)",
+    ] {
+        check(text, text);
+    }
+}
+
+/// Long values left in clear, from the first byte to the last.
+#[test]
+fn long_values_are_hidden_whole_and_in_every_piece() {
+    let random = |n: usize| -> String {
+        let mut state = 7_u64;
+        (0..n)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+                char::from(letters[(state >> 33) as usize % letters.len()])
+            })
+            .collect()
+    };
+    for n in [200, 257, 513, 2_000, 10_000, 60_000] {
+        let secret = random(n);
+        for text in [
+            format!("{{\"client_secret\":\"{secret}\"}}"),
+            format!("{{\"access_token\":\"{secret}\",\"x\":1}}"),
+            format!("refresh_token: {secret}\nb: 1\n"),
+            format!("password={secret}\nend"),
+            format!("export API_TOKEN={secret}\nend"),
+            format!("user,api key\nann,{secret}\n"),
+        ] {
+            for n_chars in [usize::MAX / 2, (n / 20).max(500)] {
+                let seen = read_in_pieces(&text, n_chars, REDACTION_CONTEXT_CHARS);
+                let shown = secret
+                    .as_bytes()
+                    .chunks_exact(20)
+                    .find(|part| seen.contains(std::str::from_utf8(part).unwrap()));
+                assert_eq!(shown, None, "{n} of {:.30}, {n_chars} at a time", text);
+            }
+        }
     }
 }
 

@@ -5,11 +5,15 @@
 
 use std::ops::Range;
 
-use super::{Redaction, find_private, written};
+use super::table_cuts::EDGE;
+use super::{PrivatePiece, Redaction, columns, find_private, without_overlaps, written};
 
 /// How much of the source is looked at on each side of a piece, in characters: more than the
 /// longest private thing that is found, a private key of 16,384 bits.
 pub const REDACTION_CONTEXT_CHARS: usize = 16_384;
+
+/// What is between two passages of one text where blank space was left out: a line may end there.
+pub const PASSAGE_EDGE: char = EDGE;
 
 /// Redacts the part of `source` at `window` (bytes), looking at all of `source`.
 ///
@@ -21,9 +25,13 @@ pub const REDACTION_CONTEXT_CHARS: usize = 16_384;
 /// assert_eq!(text::redact_window(source, 0..13).text, "Write to [email]");
 /// ```
 pub fn redact_window(source: &str, window: Range<usize>) -> Redaction {
+    cut_to(source, window, find_private(source))
+}
+
+fn cut_to(source: &str, window: Range<usize>, pieces: Vec<PrivatePiece>) -> Redaction {
     let start = floor(source, window.start);
     let end = floor(source, window.end).max(start);
-    let pieces = find_private(source)
+    let pieces = pieces
         .into_iter()
         .filter_map(|mut piece| {
             piece.bytes = piece.bytes.start.max(start)..piece.bytes.end.min(end);
@@ -39,9 +47,10 @@ pub struct PieceContext<'a> {
     /// The line of headings of the table that the piece is in, where one of its columns holds
     /// secrets and the line is further away than `before` reaches.
     pub heading: Option<&'a str>,
-    /// The characters directly before it.
+    /// The characters directly before it. [`PASSAGE_EDGE`] is where two passages meet and it is
+    /// not known whether a line ends.
     pub before: &'a str,
-    /// The characters directly after it.
+    /// The characters directly after it, likewise.
     pub after: &'a str,
 }
 
@@ -53,16 +62,18 @@ pub struct PieceContext<'a> {
 /// ```
 pub fn redact_piece(piece: &str, context: PieceContext<'_>) -> Redaction {
     let PieceContext { heading, before, after } = context;
-    let (heading, before) = match heading {
-        None => (String::new(), before),
-        // Half a row would end the table.
-        Some(heading) => {
-            (format!("{heading}\n"), before.split_once('\n').map_or(before, |(_, rows)| rows))
-        }
-    };
-    let source = [heading.as_str(), before, piece, after].concat();
-    let start = heading.len() + before.len();
-    redact_window(&source, start..start + piece.len())
+    let around = [before, piece, after].concat();
+    let window = before.len()..before.len() + piece.len();
+    // A passage ends there: a line does, unless it is one of a table.
+    let source = around.replace(EDGE, "\n");
+    let mut pieces = find_private(&source);
+    if let Some(heading) = heading {
+        let lines =
+            columns::Lines { text: &around, is_begin: before.is_empty(), is_end: after.is_empty() };
+        columns::find_below(heading, &lines, &mut pieces);
+        pieces = without_overlaps(pieces);
+    }
+    cut_to(&source, window, pieces)
 }
 
 fn floor(text: &str, at: usize) -> usize {

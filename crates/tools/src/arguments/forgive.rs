@@ -1,7 +1,8 @@
 //! What language models send without harm is taken: null and empty text for an optional
-//! argument, numbers and booleans written as text, numbers where text is expected, one value
-//! where a list is expected, lists and objects written as JSON text, one of a few names in other
-//! case.
+//! argument, numbers and booleans written as text, 0 and 1 for booleans, numbers where text is
+//! expected, one value where a list is expected, a text where an object needs nothing but that
+//! text, lists and objects written as JSON text, an empty list for an empty object, one of a few
+//! names in other case, dashes that look like a hyphen where a pattern has one.
 //!
 //! Nothing is guessed: a value changes only when it does not have a type that the schema
 //! allows, and only when nothing of it is lost. What cannot be converted stays as it was, for
@@ -54,9 +55,14 @@ fn means_absent(schema: &Value, value: &Value) -> bool {
 fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -> Value {
     for keyword in ["anyOf", "oneOf"] {
         if let Some(Value::Array(branches)) = schema.get(keyword) {
+            let holds_json = |branch: &&Value| {
+                let text = value.as_str();
+                text.is_some_and(|text| from_json_text(&kinds(branch), text).is_some())
+            };
             let branch = branches
                 .iter()
                 .find(|branch| fits(&kinds(branch), &value))
+                .or_else(|| branches.iter().find(holds_json))
                 .or_else(|| branches.iter().find(|branch| converts(branch, &value)));
             return match branch {
                 Some(branch) => settled(branch, value, place, notes),
@@ -88,6 +94,10 @@ fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -
         // One of a few names is meant whatever its case, where it can be only one.
         Value::String(text) if schema.get("enum").is_some() => {
             Value::String(named(schema, &text).unwrap_or(text))
+        }
+        // A pattern is about digits and signs: a hyphen may be any of those that look like one.
+        Value::String(text) if schema.get("pattern").is_some() => {
+            Value::String(text.trim().replace(['‐', '‑', '–', '—', '−'], "-"))
         }
         // Text of nothing but spaces is as empty as empty text.
         Value::String(text) if text::is_blank(&text) && wants_text(schema) => {
@@ -135,15 +145,28 @@ fn converted(
     let scalar = match &value {
         Value::String(text) => from_text(kinds, text.trim()),
         Value::Number(number) if kinds.contains(&"string") => {
-            Some(Value::String(number.to_string()))
+            Some(Value::String(whole(number.clone()).to_string()))
+        }
+        // Some languages write both an empty list and an empty object as `[]`.
+        Value::Array(elements) if elements.is_empty() && kinds.contains(&"object") => {
+            Some(Value::Object(Map::new()))
         }
         Value::Bool(is_so) if kinds.contains(&"string") => Some(Value::String(is_so.to_string())),
+        Value::Number(number) if kinds.contains(&"boolean") => boolean(&number.to_string()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             None
         }
     };
     if let Some(scalar) = scalar {
         return scalar;
+    }
+    if let Value::String(text) = &value
+        && kinds.contains(&"object")
+        && let Some(name) = only_required_text(schema)
+    {
+        notes.push(format!("`{place}` was read as {{\"{name}\": …}}"));
+        let members = Map::from_iter([(name.to_owned(), Value::String(text.clone()))]);
+        return settled(schema, Value::Object(members), place, notes);
     }
     if kinds.contains(&"array") && !value.is_null() {
         let element = match schema.get("items") {
@@ -153,6 +176,22 @@ fn converted(
         return Value::Array(vec![element]);
     }
     value
+}
+
+/// Gives the name of a text that is all that an object needs: `"name"` for `{"id": "name"}`.
+fn only_required_text(schema: &Value) -> Option<&str> {
+    let [name] = super::sentences::strings(schema.get("required"))[..] else { return None };
+    let property = schema.get("properties")?.get(name)?;
+    kinds(property).contains(&"string").then_some(name)
+}
+
+/// Reads what stands for true or false in other languages.
+fn boolean(text: &str) -> Option<Value> {
+    match text {
+        "true" | "True" | "TRUE" | "1" => Some(Value::Bool(true)),
+        "false" | "False" | "FALSE" | "0" => Some(Value::Bool(false)),
+        _ => None,
+    }
 }
 
 fn from_json_text(kinds: &[&str], text: &str) -> Option<Value> {
@@ -166,12 +205,10 @@ fn from_json_text(kinds: &[&str], text: &str) -> Option<Value> {
 }
 
 fn from_text(kinds: &[&str], text: &str) -> Option<Value> {
-    if kinds.contains(&"boolean") {
-        match text {
-            "true" | "True" | "TRUE" => return Some(Value::Bool(true)),
-            "false" | "False" | "FALSE" => return Some(Value::Bool(false)),
-            _ => {}
-        }
+    if kinds.contains(&"boolean")
+        && let Some(is_so) = boolean(text)
+    {
+        return Some(is_so);
     }
     if !kinds.contains(&"integer") && !kinds.contains(&"number") {
         return None;

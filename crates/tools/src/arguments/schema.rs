@@ -112,6 +112,12 @@ fn make_plain(schema: &mut Value) {
                 schema.shift_remove("default");
             }
             without_null(schema);
+            // What an element is, the list says: this is the doc comment of a struct.
+            if let Some(Value::Object(items)) = schema.get_mut("items")
+                && items.contains_key("properties")
+            {
+                items.shift_remove("description");
+            }
             schema.values_mut().for_each(make_plain);
             if schema.get("properties").is_some_and(Value::is_object)
                 && schema.get("type").is_some_and(Value::is_string)

@@ -60,7 +60,10 @@ fn refusal(spec: &Spec, finding: &ValidationError<'_>) -> ToolError {
             missing(&place.member(name), properties.get(name))
         }
         Kind::Enum { .. } | Kind::Constant { .. } => not_listed(&place, schema, received),
-        Kind::Minimum { .. } | Kind::Maximum { .. } => {
+        Kind::Minimum { .. }
+        | Kind::Maximum { .. }
+        | Kind::ExclusiveMinimum { .. }
+        | Kind::ExclusiveMaximum { .. } => {
             out_of_range(&place, schema, received, finding.kind().keyword())
         }
         Kind::MinLength { .. } | Kind::MaxLength { .. } => {
@@ -247,7 +250,12 @@ fn out_of_range(
         (Some(minimum), Some(maximum)) => format!("from {minimum} to {maximum}"),
         (Some(minimum), None) => format!("at least {minimum}"),
         (None, Some(maximum)) => format!("at most {maximum}"),
-        (None, None) => "a finite number".to_owned(),
+        (None, None) => match (schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")) {
+            (Some(minimum), Some(maximum)) => format!("above {minimum} and below {maximum}"),
+            (Some(minimum), None) => format!("above {minimum}"),
+            (None, Some(maximum)) => format!("below {maximum}"),
+            (None, None) => "a finite number".to_owned(),
+        },
     };
     let plain = format!("`{}` must be {range}", place.path);
     place.refuse(rule, plain, received).with_detail("allowed", range)

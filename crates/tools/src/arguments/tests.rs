@@ -15,6 +15,7 @@ fn spec() -> Spec {
             "format": { "type": "string", "enum": ["json", "stats", "markdown", "csv"] },
             "exts": { "type": "array", "items": { "type": "string" }, "maxItems": 2 },
             "id": { "type": "string", "format": "uuid" },
+            "year": { "type": "string", "pattern": "^[0-9]{4}(-[0-9]{4})?$" },
             "nested": {
                 "type": "object",
                 "properties": { "depth": { "type": "boolean" } },
@@ -66,6 +67,7 @@ fn every_refusal_says_what_to_do() {
         json!({ "query": "x", "k": "two" }),
         json!({ "query": "x", "exts": "md" }),
         json!({ "query": "x", "exts": 2021 }),
+        json!({ "query": "x", "exts": 2021.0, "year": " 2019–2021 " }),
         json!({ "query": "x", "exts": "[\"md\", 5]", "nested": "{\"depth\": false}" }),
         json!({ "query": "x", "exts": "[md" }),
         json!({ "query": null }),
@@ -114,6 +116,9 @@ fn forms_are_chosen_by_the_type_of_the_value() {
     assert_eq!(take(json!({ "latency": "5" })), Ok(json!({ "latency": [5] })));
     assert_eq!(take(json!({ "latency": [1, "2.5"] })), Ok(json!({ "latency": [1, 2.5] })));
     assert_eq!(take(json!({ "latency": { "min": "3" } })), Ok(json!({ "latency": { "min": 3 } })));
+    // JSON in a text says itself which form it has.
+    assert_eq!(take(json!({ "latency": "{\"min\": 3}" })), Ok(json!({ "latency": { "min": 3 } })));
+    assert_eq!(take(json!({ "latency": "[3, 4]" })), Ok(json!({ "latency": [3, 4] })));
     assert_eq!(take(json!({ "exact": "" })), Ok(json!({ "exact": "" })));
     let error = take(json!({ "latency": { "mni": 3 } })).unwrap_err();
     assert!(error.contains("did you mean `min`"), "{error}");
@@ -139,8 +144,34 @@ fn names_in_other_case_are_taken_and_words_for_booleans_are_not() {
         let plain = json!({ "query": "x", "nested": { "depth": is_so } });
         assert_eq!(depth(said.clone()), Ok(plain), "{said}");
     }
-    for said in [json!(1), json!("yes"), json!("maybe"), json!(0.5), json!([true])] {
+    for said in [json!(2), json!("yes"), json!("maybe"), json!(0.5), json!([true])] {
         assert!(depth(said.clone()).is_err(), "{said}");
     }
     assert!(take(json!({ "query": "x", "format": "yaml" })).is_err());
+}
+
+/// 0 and 1 are false and true, and a text is the object that needs nothing but that text.
+#[test]
+fn numbers_are_booleans_and_a_text_is_the_object_that_needs_it() {
+    let spec = Spec::read_only("sample", "Sample", "A sample.").with_input(json!({
+        "type": "object",
+        "properties": {
+            "explain": { "type": "boolean" },
+            "sort": {
+                "type": "object",
+                "properties": { "id": { "type": "string" }, "desc": { "type": "boolean" } },
+                "required": ["id"],
+                "additionalProperties": false,
+            },
+        },
+    }));
+    let take = |arguments: Value| {
+        let accepted = accept(&spec, arguments.as_object().unwrap().clone());
+        accepted.map(|accepted| Value::Object(accepted.arguments)).ok()
+    };
+    assert_eq!(take(json!({ "explain": 1 })), Some(json!({ "explain": true })));
+    assert_eq!(take(json!({ "explain": "0" })), Some(json!({ "explain": false })));
+    assert_eq!(take(json!({ "explain": 2 })), None);
+    assert_eq!(take(json!({ "sort": "name" })), Some(json!({ "sort": { "id": "name" } })));
+    assert_eq!(take(json!({ "sort": 5 })), None);
 }

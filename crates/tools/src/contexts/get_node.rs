@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contexts::limits::{DEFAULT_NODE_CHARS, MAX_NODE_CHARS, MAX_PATH_BYTES};
-use contexts::{NodeRequest, Service};
+use contexts::{NodeRequest, Service, ToolId};
 use model::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,7 +19,7 @@ const DESCRIPTION: &str = "Read a node of a JSON document by the json_path of a 
 /// The tool.
 pub struct GetNode {
     service: Service,
-    tool: String,
+    tool: ToolId,
     spec: Arc<Spec>,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use across::Given;
 use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K, MAX_WALKED};
-use contexts::{SearchResults, Service};
+use contexts::{SearchResults, Service, ToolId};
 use model::{Around, Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,16 +12,18 @@ use serde_json::{Value, json};
 use text::Budget;
 
 use super::answer::error;
-use crate::paging::{FilledPage, RankedPage, fill_ranked, given};
+use crate::paging::{
+    Filled, RankedPage, ended, fill_ranked, given, in_fixed_order, n_ranked, take_page,
+};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// What an agent is told about a tool whose user said nothing.
-const DESCRIPTION: &str = "Search long texts of a JSON document by words and meaning.";
+const DESCRIPTION: &str = "Full-text and semantic search of long texts of a JSON document.";
 
 /// The tool.
 pub struct SearchChunks {
     service: Service,
-    tool: String,
+    tool: ToolId,
     spec: Arc<Spec>,
 }
 
@@ -108,8 +110,7 @@ impl Tool for SearchChunks {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, top_k, cursor } = call.parse()?;
         let given = given(cursor.as_deref())?;
-        // One more than is wanted tells whether there is more.
-        let n_ranked = given.n_named() + top_k + 1;
+        let n_ranked = n_ranked_chunks(&given, top_k);
         let found = self
             .service
             .search(call.caller, &self.tool, &query, n_ranked, call.deadline)
@@ -131,29 +132,30 @@ pub struct ChunkPage {
     pub arounds: Vec<Around>,
 }
 
-/// Makes an answer of what was found: the best chunks that were not given yet. One more than
-/// those and `top_k` must have been asked for.
+/// Says how many chunks must be asked for to make a page of them.
+pub fn n_ranked_chunks(given: &Given, top_k: usize) -> usize {
+    n_ranked(given, top_k, MAX_WALKED)
+}
+
+/// Makes an answer of what was found: the chunks that were not given yet. So many must have been
+/// asked for as [`n_ranked_chunks`] says.
 pub fn page_of_chunks(
     mut found: SearchResults,
     given: Given,
     top_k: usize,
     budget: &Budget,
 ) -> ChunkPage {
-    found.results.retain(|result| !given.holds(&result.chunk.id));
-    let has_more = found.results.len() > top_k;
-    found.results.truncate(top_k);
+    let n_found = found.results.len();
+    let rest = take_page(&mut found.results, |result| &result.chunk.id, &given, top_k);
     let results: Vec<Value> = found.results.iter().map(|result| json!(result)).collect();
     let names = found.results.iter().map(|result| vec![result.chunk.id.as_str()]).collect();
     let answer = Answer::new(json!({ "query": found.query, "results": [] }));
     let answer = answer.with_warnings(&found.warnings);
-    let page = RankedPage { given, names, has_more, max_walked: MAX_WALKED };
-    let FilledPage { value, n_kept, ended_at } =
-        fill_ranked(answer.value, "results", results, page, budget);
-    let ended = ended_at.map(|n_given| {
-        let message = format!("{n_given} chunks were given and more match: narrow the query");
-        Warning::new("walk_too_long", message)
-    });
-    let ended: Vec<Warning> = ended.into_iter().collect();
+    let walked = given.clone();
+    let page = RankedPage { given, names, rest };
+    let Filled { value, n_kept } = fill_ranked(answer.value, "results", results, page, budget);
+    let ended = ended(&walked, &value, n_found, MAX_WALKED);
+    let ended: Vec<Warning> = in_fixed_order(&walked).into_iter().chain(ended).collect();
     let arounds = found.results.iter().take(n_kept).enumerate();
     let arounds = arounds
         .map(|(idx, hit)| hit.around.at(format!("/results/{idx}/chunk/chunk_text")))

@@ -23,7 +23,7 @@ fn made(fixture: &Fixture, kind: ToolKind, name: &str, description: &str) -> con
     let table = fixture.contexts.create_table(&owner, &project.id, "Manual", &file, &soon).unwrap();
     let new = NewTool {
         kind,
-        table_id: table.id,
+        table_id: table.id.to_string(),
         json_path: "/manual".to_owned(),
         name: name.to_owned(),
         description: description.to_owned(),

@@ -157,7 +157,7 @@ impl Fixture {
     /// Makes a knowledge base that only its owner may read.
     pub(crate) fn base_of(&self, owner: &Caller) -> String {
         let new = knowledge::NewBase { name: "Handbook".to_owned(), ..Default::default() };
-        self.knowledge.create_base(owner, &new).unwrap().id
+        self.knowledge.create_base(owner, &new).unwrap().id.to_string()
     }
 }
 

@@ -79,6 +79,78 @@ fn field<'a>(list: &'a str, name: &'a str) -> impl Fn(&Value) -> Vec<String> + '
     }
 }
 
+/// At an offset, a page had other rows and another `next`, and short cells were empty.
+#[test]
+fn long_cells_are_read_to_their_end_beside_the_same_rows() {
+    let folder = Folder::new();
+    let note = |n: usize| format!("{n}:{}", "ab\"é".repeat((n * 911) % 2_600));
+    let csv: String =
+        (0..60).map(|n| format!("row-{n:04},\"{}\"\n", note(n).replace('"', "\"\""))).collect();
+    folder.write("rows.csv", format!("name,note\n{csv}"));
+    let service = tables::Service::open(tables::ServiceConfig {
+        tables: vec![
+            serde_json::from_value(json!({
+                "name": "rows", "source": "rows.csv",
+                "fields": { "name": { "type": "string" }, "note": { "type": "string" } },
+            }))
+            .unwrap(),
+        ],
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })
+    .unwrap();
+    let tool = QueryTable::new(service);
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    for (page_size, budget) in
+        [(1, budgets()[2]), (7, budgets()[1]), (50, budgets()[0]), (500, budgets()[2])]
+    {
+        let mut read: BTreeMap<String, String> = BTreeMap::new();
+        let mut arguments = json!({ "pageSize": page_size }).as_object().unwrap().clone();
+        let mut n_calls = 0;
+        loop {
+            arguments.shift_remove("offset");
+            let first = call(&tool, &arguments, budget);
+            let names: Vec<String> =
+                first["rows"].as_array().unwrap().iter().map(|row| text(row, "name")).collect();
+            let mut page = first.clone();
+            let is_cut: Vec<bool> = first["rows"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|row| text(row, "note").ends_with('…'))
+                .collect();
+            loop {
+                n_calls += 1;
+                assert!(budget.fits(&page.to_string()), "a page is over its budget");
+                assert_eq!(page.get("next"), first.get("next"));
+                let rows = page["rows"].as_array().unwrap();
+                assert_eq!(rows.len(), names.len());
+                for ((row, name), is_cut) in rows.iter().zip(&names).zip(&is_cut) {
+                    assert_eq!(text(row, "name"), *name);
+                    let piece = text(row, "note");
+                    let whole = read.entry(name.clone()).or_default();
+                    if *is_cut {
+                        whole.push_str(piece.trim_end_matches('…'));
+                    } else {
+                        *whole = piece;
+                    }
+                }
+                let Some(offset) = page.get("next_offset").cloned() else { break };
+                arguments.insert("offset".to_owned(), offset);
+                page = call(&tool, &arguments, budget);
+            }
+            let Some(next) = first.get("next").cloned() else { break };
+            arguments.insert("cursor".to_owned(), next);
+        }
+        let expected: BTreeMap<String, String> =
+            (0..60).map(|n| (format!("row-{n:04}"), note(n))).collect();
+        assert!(read == expected, "{page_size}");
+        // A row that was asked for alone is shown in as few pieces as there is room for.
+        assert!(page_size > 1 || n_calls == 60, "{n_calls} calls");
+    }
+}
+
 #[test]
 fn rows_of_a_table_in_every_format() {
     let folder = Folder::new();
@@ -139,7 +211,7 @@ fn answers_of_a_batch() {
             }))
             .unwrap(),
         ],
-        meaning: None,
+        name_embedder: None,
     })
     .unwrap();
     let tool = SearchFiltersBatch::new(service);
@@ -220,4 +292,74 @@ fn files_of_a_search_and_the_text_of_one() {
         let shown = call(&fetch, json!({ "id": id }).as_object().unwrap(), budget);
         assert!(shown["text"].as_str().unwrap().contains("paragraph 733"), "{budget:?}");
     }
+}
+
+/// A walk of `search` ended at two hundred results, and so did one of `search_documents`.
+#[test]
+fn everything_that_all_sources_find_and_all_chunks_of_a_base() {
+    let mut fixture = Fixture::new();
+    for n in 0..130 {
+        let text = format!("lighthouse {n} is built of {}\n", "stone ".repeat(n % 7 + 1));
+        fixture.folder.write(format!("shelf/note-{n:03}.txt"), text);
+    }
+    let caller = Caller::local_admin();
+    let base = fixture.base_of(&caller);
+    let collection: knowledge::NewCollection =
+        serde_json::from_value(json!({ "name": "rules" })).unwrap();
+    let collection = fixture.knowledge.create_collection(&caller, &base, &collection).unwrap().id;
+    let documents = (0..240).map(|n| {
+        // Short texts that differ are never taken for the same.
+        let text = format!("rule {n}: the lamp burns in a lighthouse");
+        knowledge::NewDocument::text(format!("Rule {n}"), text)
+    });
+    let documents: Vec<knowledge::NewDocument> = documents.collect();
+    for some in documents.chunks(20) {
+        fixture.knowledge.add_documents(&caller, &collection, some.to_vec()).unwrap();
+    }
+    let index = crate::files::IndexFolder::new(fixture.files.clone());
+    let root = json!({ "root": fixture.path("shelf") });
+    call(&index, root.as_object().unwrap(), budgets()[2]);
+    fixture.work();
+    let search = Search::new(fixture.across.clone(), "http://127.0.0.1:7700".to_owned());
+    for (limit, budget) in [(3, budgets()[2]), (50, budgets()[2]), (50, budgets()[0])] {
+        let arguments = json!({ "query": "lighthouse", "limit": limit });
+        // What says the same as a better result is named there.
+        let named = std::cell::RefCell::new(std::collections::BTreeSet::new());
+        let titles = |page: &Value| {
+            let results = page["results"].as_array().unwrap().iter();
+            let title = |one: &Value| one["title"].as_str().unwrap().to_owned();
+            for result in results.clone() {
+                let others = result["duplicates"].as_array().into_iter().flatten().map(title);
+                named.borrow_mut().extend(others.chain([title(result)]));
+            }
+            results.map(title).collect()
+        };
+        let seen = walk(&search, &arguments, budget, ("/next", "cursor"), titles);
+        each_once(&seen, &format!("search {limit} {budget:?}"));
+        // The note that every fixture has is about the lighthouse, too.
+        assert_eq!(named.borrow().len(), 130 + 240 + 1, "search {limit} {budget:?}");
+    }
+    let search = crate::knowledge::SearchDocuments::new(fixture.knowledge.clone());
+    for (max_results, budget) in [(7, budgets()[2]), (50, budgets()[2]), (50, budgets()[0])] {
+        let arguments = json!({
+            "query": "lighthouse", "knowledge_base_id": base, "max_results": max_results,
+            "threshold": 0,
+        });
+        let chunks = |page: &Value| {
+            let results = page["results"].as_array().unwrap().iter();
+            results.map(|one| one["metadata"]["chunk_id"].as_str().unwrap().to_owned()).collect()
+        };
+        let seen = walk(&search, &arguments, budget, ("/next", "cursor"), chunks);
+        let said = format!("search_documents {max_results} {budget:?}");
+        each_once(&seen, &said);
+        assert_eq!(seen.len(), 240, "{said}");
+    }
+}
+
+#[track_caller]
+fn each_once(seen: &[String], said: &str) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    seen.iter().for_each(|one| *counts.entry(one).or_default() += 1);
+    counts.retain(|_, count| *count > 1);
+    assert!(counts.is_empty(), "{said}: {counts:?}");
 }

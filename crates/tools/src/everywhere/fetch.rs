@@ -62,7 +62,7 @@ impl Fetch {
     }
 }
 
-/// Writes an error of the family with the codes of the house.
+/// Writes an error of the family with the codes that every family has.
 pub fn error(error: Error) -> ToolError {
     let message = error.to_string();
     match error {
@@ -81,8 +81,12 @@ pub fn error(error: Error) -> ToolError {
     }
 }
 
+/// The part of the longest answer that reading back steps at least: text with many tokens gives
+/// answers as short as this, and no character may be passed over.
+const SHORTEST_STEP_SHARE: usize = 4;
+
 impl Fetch {
-    fn written(&self, id: &str, source: &str, fetched: &Fetched) -> Value {
+    fn written(&self, id: &str, source: &str, fetched: &Fetched, max_chars: usize) -> Value {
         let mut metadata = fetched.metadata.as_object().cloned().unwrap_or_default();
         metadata.insert("source".to_owned(), json!(source));
         let mut value = json!({
@@ -104,10 +108,22 @@ impl Fetch {
                 value["warnings"] = json!([format!("nothing is there: it ends at {unit} {total}")]);
             }
             if start > 0 {
-                value["prev"] = json!(start.saturating_sub((end - start).max(1)).to_string());
+                // The last part of a text may be short: the one before it is not for that.
+                let least = if source == "tables" { 1 } else { max_chars / SHORTEST_STEP_SHARE };
+                let n_back = (end - start).max(least).max(1);
+                value["prev"] = json!(start.saturating_sub(n_back).to_string());
             }
         }
         value
+    }
+}
+
+/// Takes an id, or the `url` that `search` gave with it.
+fn id_in(given: &str) -> &str {
+    let given = given.trim();
+    match given.rsplit_once("/open/") {
+        Some((_, id)) => id.split(['?', '#', '/']).next().unwrap_or(id),
+        None => given,
     }
 }
 
@@ -118,11 +134,12 @@ impl Tool for Fetch {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { id, offset } = call.parse()?;
+        let id = id_in(&id).to_owned();
         let mut part = Part { offset, max_chars: MAX_TEXT_CHARS.min(call.budget.chars) };
         let mut n_rounds = 0;
         loop {
             let (source, fetched) = self.service.fetch(call.caller, &id, &part).map_err(error)?;
-            let value = self.written(&id, source, &fetched);
+            let value = self.written(&id, source, &fetched, part.max_chars);
             n_rounds += 1;
             match call.budget.allowed_chars(&value.to_string()) {
                 // The text is what makes it long: less of it is read, from the same place.
@@ -132,6 +149,18 @@ impl Tool for Fetch {
                 }
                 _ => return Ok(Answer::new(value).with_around(fetched.around.at("/text"))),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::id_in;
+
+    #[test]
+    fn the_address_of_a_result_is_its_id() {
+        for given in ["fAbc-1", " fAbc-1 ", "https://x.org/open/fAbc-1", "/open/fAbc-1?at=2#hit"] {
+            assert_eq!(id_in(given), "fAbc-1", "{given}");
         }
     }
 }

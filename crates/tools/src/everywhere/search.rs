@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use across::{MAX_RESULTS, MAX_WALKED, Service, StageTook};
+use across::{MAX_RESULTS, Service, StageTook};
 use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::paging::{FilledPage, RankedPage, fill_ranked, given};
+use crate::paging::{Filled, RankedPage, fill_ranked, given, in_fixed_order};
 use crate::{Answer, Call, Link, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -52,7 +52,7 @@ fn spec() -> Spec {
     Spec::read_only(
         "search",
         "Search everything",
-        "Search all sources at once, by words and meaning, in any language. Pass an id to fetch \
+        "Full-text and semantic search of all sources at once, in any language. Pass an id to fetch \
          for the whole text.",
     )
     .with_arguments::<Arguments>()
@@ -143,22 +143,12 @@ impl Tool for Search {
             let others = one.duplicates.iter().map(|duplicate| duplicate.name.as_str());
             std::iter::once(one.name.as_str()).chain(others).collect()
         });
-        let page = RankedPage {
-            given,
-            names: names.collect(),
-            has_more: found.has_more,
-            max_walked: MAX_WALKED,
-        };
-        let FilledPage { value, n_kept, ended_at } =
+        let page = RankedPage { given: given.clone(), names: names.collect(), rest: found.rest };
+        let Filled { value, n_kept } =
             fill_ranked(answer.value, "results", results, page, &call.budget);
-        let ended = match ended_at {
-            Some(n_given) => Some(walked(n_given)),
-            None if value.get("next").is_none() && !found.others.is_empty() => {
-                Some(others(&found.others))
-            }
-            None => None,
-        };
-        let ended: Vec<Warning> = ended.into_iter().collect();
+        let is_end = value.get("next").is_none();
+        let others = (is_end && !found.others.is_empty()).then(|| others(&found.others));
+        let ended: Vec<Warning> = in_fixed_order(&given).into_iter().chain(others).collect();
         let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
         for (idx, merged) in merged.iter().take(n_kept).enumerate() {
             answer = answer.with_around(merged.hit.around.at(format!("/results/{idx}/text")));
@@ -172,15 +162,6 @@ impl Tool for Search {
             None => answer,
         })
     }
-}
-
-/// Says that a walk ends before all was given.
-fn walked(n_given: usize) -> Warning {
-    let message = format!(
-        "{n_given} results were given and there are more: narrow the query, or go on in one family \
-         (`searchFiles`, `search_documents`, `query_table`, `search_filters`)"
-    );
-    Warning::new("walk_too_long", message)
 }
 
 /// Names the tools that give more of one kind.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use files::{Preview, PreviewRequest, Service};
+use files::{MAX_PREVIEW_CHARS, Preview, PreviewRequest, Service};
 use model::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,10 +73,12 @@ impl Tool for OpenFile {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { path, pointer, offset, before, after } = call.parse()?;
+        let path = path_in(path);
         let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars: None };
         loop {
             let preview = self.service.preview(call.caller, &request).map_err(error_of("path"))?;
-            let answer = written(preview);
+            let n_page = request.max_chars.unwrap_or(MAX_PREVIEW_CHARS);
+            let answer = written(preview, n_page);
             let n_chars = answer.value["preview"].as_str().unwrap_or_default().chars().count();
             if call.budget.fits(&answer.value.to_string()) || n_chars <= MIN_PREVIEW_CHARS {
                 return Ok(answer);
@@ -86,14 +88,42 @@ impl Tool for OpenFile {
     }
 }
 
+/// Takes a path, or the address of a file: `file:///a/b%20c.txt`.
+fn path_in(given: String) -> String {
+    let Some(address) = given.strip_prefix("file://") else { return given };
+    let address = address.strip_prefix("localhost").unwrap_or(address);
+    let (mut bytes, mut rest) = (Vec::new(), address.as_bytes());
+    while let Some((first, behind)) = rest.split_first() {
+        let code = (*first == b'%').then(|| behind.get(..2)).flatten();
+        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = behind.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    let path = String::from_utf8_lossy(&bytes).into_owned();
+    // A drive has a slash before it in an address and none in a path.
+    match path.strip_prefix('/') {
+        Some(drive) if drive.as_bytes().get(1) == Some(&b':') => drive.to_owned(),
+        _ => path,
+    }
+}
+
 /// Characters of a preview that are always given.
 const MIN_PREVIEW_CHARS: usize = 100;
 
-fn written(preview: Preview) -> Answer {
+/// Writes a preview; pages before it have so many characters.
+fn written(preview: Preview, n_page: usize) -> Answer {
     let mut value = json!(preview);
     if let Value::Object(members) = &mut value {
         members.remove("warnings");
-        if let Some(prev) = preview.window.prev() {
+        if let Some(prev) = preview.window.prev(n_page) {
             members.insert("prev".to_owned(), json!(prev.to_string()));
         }
         if let Some(next) = preview.window.next() {
@@ -101,4 +131,19 @@ fn written(preview: Preview) -> Answer {
         }
     }
     versioned(value).with_warnings(&preview.warnings).with_around(preview.around)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path_in;
+
+    #[test]
+    fn addresses_of_files_are_paths() {
+        let check = |given: &str, path: &str| assert_eq!(path_in(given.to_owned()), path);
+        check("/a/b c.txt", "/a/b c.txt");
+        check("file:///a/b%20c.txt", "/a/b c.txt");
+        check("file://localhost/a/%E5%9B%B3.md", "/a/図.md");
+        check("file:///C:/a.txt", "C:/a.txt");
+        check("file:///a/100%.txt", "/a/100%.txt");
+    }
 }

@@ -11,6 +11,9 @@ use crate::{Link, ResourceBody, ResourceContent, ResourcePattern, Resources, Too
 
 const PREFIX: &str = "dowse://files";
 
+/// Is before a character to begin at, which is a place as well.
+const CHAR: &str = "char ";
+
 /// What stays readable in the path of an address.
 const PATH: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -43,7 +46,9 @@ impl Resources for FilePlaces {
         vec![ResourcePattern {
             pattern: format!("{PREFIX}{{+path}}{{?pointer}}"),
             name: "A place in a file".to_owned(),
-            description: "A preview of a file at a pointer, both from searchFiles.".to_owned(),
+            description: "A preview of a file at a pointer, both from searchFiles; a last line \
+                          names the address of what follows."
+                .to_owned(),
             mime_type: Some("text/plain".to_owned()),
         }]
     }
@@ -55,12 +60,20 @@ impl Resources for FilePlaces {
         _deadline: &Deadline,
     ) -> Result<Option<ResourceContent>, ToolError> {
         let Some((path, pointer)) = decode(uri) else { return Ok(None) };
-        let request = PreviewRequest { path, pointer, ..PreviewRequest::default() };
+        let offset = pointer.as_deref().and_then(|text| text.strip_prefix(CHAR)?.parse().ok());
+        let request = PreviewRequest { path, pointer, offset, ..PreviewRequest::default() };
         match self.service.preview(caller, &request) {
-            Ok(preview) => Ok(Some(ResourceContent {
-                mime_type: "text/plain".to_owned(),
-                body: ResourceBody::SourceText(preview.preview),
-            })),
+            Ok(preview) => {
+                let text = preview.preview;
+                let body = match preview.window.next().filter(|_| !text.is_empty()) {
+                    Some(end) => ResourceBody::SourcePart {
+                        next: encode(&preview.path, &format!("{CHAR}{end}")),
+                        text,
+                    },
+                    None => ResourceBody::SourceText(text),
+                };
+                Ok(Some(ResourceContent { mime_type: "text/plain".to_owned(), body }))
+            }
             Err(Error::NotFound { .. } | Error::Forbidden { .. }) => Ok(None),
             Err(other) => Err(error_of("uri")(other)),
         }

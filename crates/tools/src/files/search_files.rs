@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use across::{Given, MAX_NAMED};
-use files::{MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
+use across::Given;
+use files::{MAX_BY_RANK, MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
 use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use text::Budget;
 
 use super::answer::{error_of, version_schema, versioned, visible};
 use super::resources::link;
-use crate::paging::{Filled, fill};
+use crate::paging::{Filled, fill, fixed_order, named};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -35,11 +34,11 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "usize", extend("type" = ["integer", "string"], "maximum" = MAX_WALKED))]
     offset: Offset,
-    /// extensions, such as .pptx
+    /// extensions, such as .pptx; -.pptx leaves one out
     #[schemars(length(max = 100))]
     exts: Option<Vec<String>>,
-    /// years in file name or content
-    #[schemars(length(max = 100), inner(regex(pattern = "^[0-9]{4}$")))]
+    /// years in file name or content, or ranges such as 2019-2021
+    #[schemars(length(max = 100), inner(regex(pattern = "^[0-9]{4}(-[0-9]{4})?$")))]
     years: Option<Vec<String>>,
     /// roots to search, from listRoots
     #[schemars(length(max = 100))]
@@ -47,23 +46,6 @@ struct Arguments {
     /// say why each was found
     #[serde(default)]
     explain: bool,
-}
-
-/// Says that a walk was too long for a cursor that names every file it gave.
-fn in_fixed_order() -> Warning {
-    Warning::new(
-        "fixed_order",
-        "the best files were given: the others come in a fixed order, not best first",
-    )
-}
-
-/// Names the files that a page gives beside those before it; beyond so many of them, or so much
-/// of the budget, the walk goes on in a fixed order.
-fn named<'a>(given: Given, paths: impl Iterator<Item = &'a str>, budget: &Budget) -> Given {
-    let named = given.with(paths);
-    let eighth = Budget { chars: budget.chars / 8, tokens: budget.tokens / 8 };
-    let is_too_long = named.n_named() >= MAX_NAMED || !eighth.fits(&named.encode());
-    if is_too_long { named.closed() } else { named }
 }
 
 /// A number, or the cursor that the page before gave.
@@ -101,6 +83,14 @@ impl Offset {
     }
 }
 
+/// Takes lists that were written as one text: `.md, .txt`.
+fn each_of(given: Vec<String>) -> Vec<String> {
+    let parts = given.iter().flat_map(|text| text.split([',', ';']).map(str::trim));
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    // What says nothing is refused as it was written.
+    if parts.is_empty() { given } else { parts }
+}
+
 fn default_k() -> usize {
     10
 }
@@ -116,7 +106,7 @@ fn spec() -> Spec {
     Spec::read_only(
         "searchFiles",
         "Search files",
-        "Search files by words and meaning, in any language. Filters are also read from the \
+        "Full-text and semantic search of files, in any language. Filters are also read from the \
          query (`contracts from 2021 in ppt or docx`). Each item has a pointer (page, slide, \
          sheet, line) that openFile takes.",
     )
@@ -168,6 +158,7 @@ impl Tool for SearchFiles {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, k, offset, exts, years, roots, explain } = call.parse()?;
         let (offset, after) = offset.read()?;
+        let (exts, years) = (exts.map(each_of), years.map(each_of));
         let given = after.clone().unwrap_or_default();
         let request = SearchRequest { query, k, offset, after, exts, years, roots };
         let found =
@@ -190,9 +181,8 @@ impl Tool for SearchFiles {
         let n_items = items.len();
         let answer = versioned(value).with_warnings(&found.warnings);
         let shown = |n_items: usize| {
-            found.items.iter().take(n_items).flat_map(|item| {
-                std::iter::once(&item.path).chain(&item.duplicates).map(String::as_str)
-            })
+            // A search passes over copies of what it gave: the cursor need not name them.
+            found.items.iter().take(n_items).map(|item| item.path.as_str())
         };
         // A cursor that names files takes room beside them.
         let is_by_name = offset == 0 && !given.is_closed();
@@ -204,8 +194,8 @@ impl Tool for SearchFiles {
         let Filled { mut value, n_kept } = fill(answer.value, "items", items, &budget);
         value["pagination"]["returned"] = json!(n_kept);
         let mut ended = Vec::new();
-        if given.is_closed() {
-            ended.push(in_fixed_order());
+        if given.is_closed() || offset >= MAX_BY_RANK {
+            ended.push(fixed_order());
         }
         if n_kept < n_items || found.pagination.has_more {
             // What follows a page that was cut begins with its first file that is not shown.

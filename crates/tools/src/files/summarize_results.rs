@@ -72,6 +72,7 @@ impl SummarizeResults {
                     "required": ["prompt", "completion"],
                 },
                 "engine": { "type": "string", "description": "`extractive`, or the model" },
+                "warnings": { "type": "array", "items": { "type": "string" } },
                 "mcp_version": version_schema(),
             },
             "required": ["summary", "tokens_used", "engine", "mcp_version"],
@@ -100,6 +101,7 @@ impl Tool for SummarizeResults {
                 "completion": summary.completion_tokens,
             },
             "engine": summary.engine,
-        })))
+        }))
+        .with_warnings(&summary.warnings))
     }
 }

@@ -68,7 +68,10 @@ impl GenerateChartData {
         };
         let (id, begin) = cursor.rsplit_once(':').ok_or_else(bad)?;
         let begin: usize = begin.parse().map_err(|_| bad())?;
-        let chart = self.charts.get(call.caller, id).map_err(|_| bad())?;
+        let chart = self.charts.get(call.caller, id).map_err(|error| {
+            let is_of_catalogue = matches!(error, filters::Error::Store(_));
+            if is_of_catalogue { refused(&error) } else { bad() }
+        })?;
         let n_series = chart.series.len();
         let value = json!({
             "ok": true,

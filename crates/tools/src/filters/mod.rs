@@ -9,7 +9,7 @@ mod search_filters;
 pub use chart_image::with_chart_image;
 pub use generate_chart_data::{GenerateChartData, within as points_within};
 pub use resources::ChartFigures;
-pub use search_filters::{SearchFilters, SearchFiltersBatch};
+pub use search_filters::{SearchFilters, SearchFiltersBatch, refused as chart_error};
 
 #[cfg(test)]
 mod tests;

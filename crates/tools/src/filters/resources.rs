@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use draw::{Scale, render_png};
-use filters::charts::{Charts, render_csv};
+use filters::charts::{ChartSummary, Charts, render_csv};
 use model::{Caller, Deadline};
 
 use super::chart_image::PNG;
+use super::search_filters::refused;
 use crate::{ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, Resources, ToolError};
 
 const PREFIX: &str = "dowse://charts/";
@@ -23,6 +24,14 @@ impl ChartFigures {
     pub fn new(charts: Arc<Charts>) -> Self {
         ChartFigures { charts }
     }
+
+    /// Lists what the caller may see; nothing while it cannot be read, as for every resource.
+    fn listed(&self, caller: &Caller) -> Vec<ChartSummary> {
+        self.charts.list(caller).unwrap_or_else(|error| {
+            tracing::warn!(error = &error as &dyn std::error::Error, "charts cannot be listed");
+            Vec::new()
+        })
+    }
 }
 
 impl Resources for ChartFigures {
@@ -36,8 +45,7 @@ impl Resources for ChartFigures {
 
     fn list(&self, caller: &Caller, after: Option<&str>, limit: usize) -> Vec<ResourceEntry> {
         let mut entries: Vec<ResourceEntry> = self
-            .charts
-            .list(caller)
+            .listed(caller)
             .into_iter()
             .map(|chart| ResourceEntry {
                 uri: format!("{PREFIX}{}", chart.id),
@@ -52,7 +60,7 @@ impl Resources for ChartFigures {
     }
 
     fn patterns(&self, caller: &Caller) -> Vec<ResourcePattern> {
-        if !self.charts.may_use(caller) && self.charts.list(caller).is_empty() {
+        if !self.charts.may_use(caller) && self.listed(caller).is_empty() {
             return Vec::new();
         }
         vec![
@@ -79,8 +87,12 @@ impl Resources for ChartFigures {
     ) -> Result<Option<ResourceContent>, ToolError> {
         let Some(id) = uri.strip_prefix(PREFIX) else { return Ok(None) };
         let (id, is_picture) = id.strip_suffix(".png").map_or((id, false), |id| (id, true));
-        // Whatever cannot be had does not exist for this caller.
-        let Ok(chart) = self.charts.get(caller, id) else { return Ok(None) };
+        let chart = match self.charts.get(caller, id) {
+            Ok(chart) => chart,
+            Err(error @ filters::Error::Store(_)) => return Err(refused(&error)),
+            // Whatever cannot be had does not exist for this caller.
+            Err(_) => return Ok(None),
+        };
         if is_picture {
             let image = render_png(&chart, Scale::ForModels)
                 .map_err(|cause| ToolError::internal(cause.to_string()))?;

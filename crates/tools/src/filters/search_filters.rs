@@ -159,7 +159,7 @@ impl Tool for SearchFiltersBatch {
 }
 
 /// How far answers of a batch are shrunk, one after the other, before any of them is dropped.
-const SHRINKINGS: [Shrinking; 6] = [
+const SHRINKINGS: [Shrinking; 8] = [
     // The best match is one of the results: its value says which.
     ("the fields of `bestMatch`", |response| {
         if let Some(best) = response.get_mut("bestMatch") {
@@ -170,8 +170,9 @@ const SHRINKINGS: [Shrinking; 6] = [
         each_result(response, |result| drop(result.shift_remove("metadata")));
     }),
     ("results after the third", |response| keep_results(response, 3)),
-    ("results after the first and `context`", |response| {
-        keep_results(response, 1);
+    ("results after the second", |response| keep_results(response, 2)),
+    ("results after the first", |response| keep_results(response, 1)),
+    ("`context`", |response| {
         each_result(response, |result| drop(result.shift_remove("context")));
     }),
     ("warnings of its own", |response| {
@@ -235,8 +236,20 @@ fn keep_results(response: &mut Value, n_results: usize) {
 }
 
 /// Writes an error of the family with the codes of the server.
-pub(super) fn refused(error: &filters::Error) -> ToolError {
-    let code = if matches!(error, filters::Error::Away { .. }) {
+pub fn refused(error: &filters::Error) -> ToolError {
+    if error.is_timed_out() {
+        let message = "the database of these names did not answer in time; give more of the name, \
+                       or call again in a moment";
+        return ToolError::new(Code::DeadlineExceeded, message);
+    }
+    let is_told = matches!(error, filters::Error::Away { .. } | filters::Error::FactsAway { .. })
+        || matches!(error, filters::Error::Store(cause) if cause.is_catalogue_away());
+    if !is_told && error.is_away() {
+        let message = "these names cannot be searched now, since their source cannot be reached; \
+                       call again in a moment";
+        return ToolError::new(Code::Unavailable, message);
+    }
+    let code = if is_told {
         Code::Unavailable
     } else if error.is_callers() {
         Code::BadRequest

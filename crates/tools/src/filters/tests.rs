@@ -24,7 +24,7 @@ fn service() -> (filters::Service, Folder) {
         folder: folder.path().to_owned(),
         filters: filters::FiltersConfig::default(),
         dimensions: vec![serde_json::from_value(places).unwrap()],
-        meaning: None,
+        name_embedder: None,
     });
     (service.unwrap(), folder)
 }
@@ -73,7 +73,7 @@ fn a_hundred_names_give_a_hundred_answers_whatever_their_length() {
         folder: folder.path().to_owned(),
         filters: filters::FiltersConfig::default(),
         dimensions: vec![serde_json::from_value(places).unwrap()],
-        meaning: None,
+        name_embedder: None,
     });
     let tool = SearchFiltersBatch::new(service.unwrap());
     let queries: Vec<Value> = (0..100)

@@ -1,12 +1,13 @@
-//! Errors of the family with the codes of the house.
+//! Errors of the family with the codes of the one table.
 
 use knowledge::{Error, KnowledgeBase, Service};
 use model::{Caller, with_causes};
 use serde_json::json;
 
-use crate::{Code, STORE_RETRY_SECONDS, ToolError};
+use crate::object_error::{object_error, store_failed};
+use crate::{Code, ToolError};
 
-/// Writes an error of the family with the codes of the house. Where the contract gives a
+/// Writes an error of the family with the codes of the one table. Where the contract gives a
 /// sentence, it is the message, word for word.
 pub fn error(error: Error) -> ToolError {
     if let Some(full) = crate::disk_full(&error) {
@@ -21,19 +22,7 @@ pub fn error(error: Error) -> ToolError {
             );
             ToolError::new(Code::NotFound, message).with_detail("received", id).with_hint(hint)
         }
-        Error::NotFound { what, id } => {
-            let hint = match what {
-                "Collection" => {
-                    "`GET /v1/knowledge-bases/{id}/collections` lists those you may read"
-                }
-                "Document" => "`GET /v1/collections/{id}/documents` lists those you may read",
-                "Chunk" => "it was deleted or indexed again; `search_documents` gives new ids",
-                "Original" => "the document was added before files were kept; add it again",
-                "Job" => "`GET /v1/jobs` lists yours; a job is forgotten some time after its end",
-                _ => "it was deleted, or was never there for you",
-            };
-            ToolError::new(Code::NotFound, message).with_detail("received", id).with_hint(hint)
-        }
+        Error::Object(error) => object_error(error, hint_of),
         Error::Denied => ToolError::new(Code::Forbidden, message)
             .with_hint("ask its owner or an administrator of your tenant"),
         Error::OriginalDenied { roles } => {
@@ -41,30 +30,29 @@ pub fn error(error: Error) -> ToolError {
                 "its text can be read with `fetch`; `[knowledge] originals` names the roles",
             )
         }
-        Error::BadRequest { .. } => ToolError::bad_request(message),
-        Error::TooLarge { what, received, allowed } => ToolError::new(Code::TooLarge, message)
-            .with_detail("what", what)
-            .with_detail("received", received)
-            .with_detail("allowed", allowed),
+        Error::OriginalDamaged { .. } => ToolError::new(Code::Unavailable, message)
+            .with_hint("put a new content in its place, or let an administrator restore a backup"),
         Error::TextTooLong => ToolError::bad_request(message).with_detail("argument", "text"),
-        Error::Busy => ToolError::new(Code::Conflict, message).with_hint("try again"),
-        Error::Queue(ingest::Error::QueueFull { .. }) => {
-            ToolError::new(Code::Unavailable, "too many jobs wait already")
-                .with_hint("try again when some are done")
-        }
-        Error::Unavailable(_) | Error::Search(_) => {
-            tracing::error!(cause = with_causes(&error), "the store failed");
-            ToolError::new(Code::Unavailable, message)
-                .with_detail("retry_after_seconds", STORE_RETRY_SECONDS)
-                .with_hint("try again later")
-        }
+        Error::Unavailable(_) | Error::Search(_) => store_failed(&error),
         Error::LlmUnavailable(_) => {
             // A provider's error may quote its own address; it belongs to the log.
             tracing::warn!(cause = with_causes(&error), "the language model failed");
             ToolError::new(Code::LlmUpstream, message)
                 .with_hint("try again later; without `[llm]` the answer is made by rules")
         }
-        Error::Queue(_) | Error::Upload(_) => ToolError::internal(with_causes(&error)),
+        Error::Upload(_) => ToolError::internal(with_causes(&error)),
+    }
+}
+
+/// Says where an object that was not found would be listed.
+fn hint_of(what: &str) -> &'static str {
+    match what {
+        "Collection" => "`GET /v1/knowledge-bases/{id}/collections` lists those you may read",
+        "Document" => "`GET /v1/collections/{id}/documents` lists those you may read",
+        "Chunk" => "it was deleted or indexed again; `search_documents` gives new ids",
+        "Original" => "the document was added before files were kept; add it again",
+        "Job" => "`GET /v1/jobs` lists yours; a job is forgotten some time after its end",
+        _ => "it was deleted, or was never there for you",
     }
 }
 
@@ -134,7 +122,7 @@ pub fn resolved(
     let bases = service.list_bases(caller).map_err(error)?;
     let Some(given) = given else {
         return match bases.as_slice() {
-            [only] => Ok(only.id.clone()),
+            [only] => Ok(only.id.to_string()),
             _ => {
                 let message = "knowledge_base_id is required: expected an id or a name";
                 Err(about_base(ToolError::bad_request(message), service, caller, ""))
@@ -145,7 +133,7 @@ pub fn resolved(
     let exact: Vec<_> = bases.iter().filter(|base| base.name == given).collect();
     let folded: Vec<_> = bases.iter().filter(|base| text::fold(&base.name) == wanted).collect();
     match (exact.as_slice(), folded.as_slice()) {
-        ([one], _) | ([], [one]) => Ok(one.id.clone()),
+        ([one], _) | ([], [one]) => Ok(one.id.to_string()),
         ([], []) => {
             let error = error(Error::BaseNotFound { id: given.chars().take(80).collect() });
             Err(about_base(error, service, caller, given))

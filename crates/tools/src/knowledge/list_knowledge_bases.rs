@@ -76,7 +76,7 @@ impl Tool for ListKnowledgeBases {
         let mut bases = self.service.list_bases(call.caller).map_err(error)?;
         bases.sort_by(|one, other| one.id.cmp(&other.id));
         // The cursor is the id of the last base that was given, so bases may come and go.
-        bases.retain(|base| cursor.as_ref().is_none_or(|after| base.id > *after));
+        bases.retain(|base| cursor.as_ref().is_none_or(|after| base.id.as_str() > after.as_str()));
         let items: Vec<Value> = bases
             .iter()
             .map(|base| {

@@ -11,7 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{error_of, has_bases, resolved};
 use super::metadata_filters::{check_fields, conditions};
-use crate::paging::{FilledPage, RankedPage, fill_ranked, given};
+use crate::paging::{
+    Filled, RankedPage, ended, fill_ranked, given, in_fixed_order, n_ranked, take_page,
+};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -66,7 +68,7 @@ fn spec() -> Spec {
     let mut spec = Spec::read_only(
         "search_documents",
         "Search documents",
-        "Search a knowledge base for specific information, by words and meaning, in Japanese, \
+        "Search a knowledge base for specific information, full-text and semantic, in Japanese, \
          English and other languages. Too few results: lower `threshold` to 0.5; too many: \
          raise it to 0.7 or 0.8.",
     )
@@ -145,8 +147,7 @@ impl Tool for SearchDocuments {
         } = call.parse()?;
         let given = given(cursor.as_deref())?;
         let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
-        // One more than is wanted tells whether there is more.
-        let n_ranked = given.n_named() + max_results + 1;
+        let n_ranked = n_ranked(&given, max_results, MAX_WALKED);
         let request = SearchRequest { query, knowledge_base_id, threshold, max_results: n_ranked };
         let refused =
             |error| error_of(error, &self.service, call.caller, &request.knowledge_base_id);
@@ -167,9 +168,8 @@ impl Tool for SearchDocuments {
             let message = "no document passes `filters`";
             found.warnings.push(Warning::new("filtered_out", message));
         }
-        found.results.retain(|chunk| !given.holds(&chunk.chunk_id));
-        let has_more = found.results.len() > max_results;
-        found.results.truncate(max_results);
+        let n_found = found.results.len();
+        let rest = take_page(&mut found.results, |chunk| &chunk.chunk_id, &given, max_results);
         let results: Vec<Value> = found
             .results
             .iter()
@@ -192,27 +192,19 @@ impl Tool for SearchDocuments {
             value["timings"] = json!(found.timings);
         }
         let names = found.results.iter().map(|chunk| vec![chunk.chunk_id.as_str()]).collect();
-        let page = RankedPage { given, names, has_more, max_walked: MAX_WALKED };
+        let page = RankedPage { given: given.clone(), names, rest };
         let answer = Answer::new(value).with_warnings(&found.warnings);
-        let FilledPage { mut value, n_kept, ended_at } =
+        let Filled { mut value, n_kept } =
             fill_ranked(answer.value, "results", results, page, &call.budget);
         value["count"] = json!(n_kept);
-        let ended: Vec<Warning> = ended_at.map(walked).into_iter().collect();
+        let ended = ended(&given, &value, n_found, MAX_WALKED);
+        let ended: Vec<Warning> = in_fixed_order(&given).into_iter().chain(ended).collect();
         let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
         for (idx, chunk) in found.results.iter().take(n_kept).enumerate() {
             answer = answer.with_around(chunk.around.at(format!("/results/{idx}/content")));
         }
         Ok(answer)
     }
-}
-
-/// Says that a walk ends before all was given.
-fn walked(n_given: usize) -> Warning {
-    let message = format!(
-        "{n_given} chunks were given and more match: narrow the query, raise `threshold` or add \
-         `filters` to see the others"
-    );
-    Warning::new("walk_too_long", message)
 }
 
 /// Writes a chunk that was found in the contract's form.

@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use model::Caller;
 use serde_json::{Value, json};
-use tables::{
-    AggregateResponse, Calendar, DEFAULT_GROUPS, MAX_GROUPINGS, MAX_GROUPS, MAX_MEASURES, Schema,
-    Service,
-};
+use tables::{AggregateResponse, CellWindow, Schema, Service};
 use text::Budget;
 
-use super::aggregate_arguments::{OPS, aggregate_request};
 use super::answer::{ADVICE, error, names, schema_of, schemas};
-use super::page::shorter_cells;
+use super::arguments::{AggregateArguments, from_accepted};
+use super::page::{longest_piece, shorter_cells};
 use super::query_table::with_table;
 use super::redaction::{aggregate_paths, count};
+use super::schemas::aggregate_input_schema;
 use super::written::row_objects;
 use crate::paging::{Filled, NOTICE_CHARS, fill};
 use crate::per_caller::PerCaller;
@@ -41,8 +39,9 @@ impl Tool for AggregateTable {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let request = aggregate_request(&Value::Object(call.arguments.clone()))
-            .map_err(|cause| error(&cause))?;
+        let arguments: AggregateArguments =
+            from_accepted(call.arguments.clone()).map_err(|cause| error(&cause))?;
+        let request = arguments.into_request().map_err(|cause| error(&cause))?;
         let mut response = self
             .service
             .aggregate(call.caller, &request, call.deadline)
@@ -53,10 +52,6 @@ impl Tool for AggregateTable {
         let schema = schema_of(&self.service, call.caller, table);
         aggregate_answer(schema, &response, call.budget)
     }
-}
-
-fn buckets() -> [&'static str; 7] {
-    Calendar::ALL.map(Calendar::as_str)
 }
 
 /// Writes an answer.
@@ -87,8 +82,8 @@ pub fn aggregate_table_spec(schemas: &[&Schema]) -> Spec {
          time bucket in a zone, or by numeric width. Same filters as query_table. Use this for \
          totals, not pages of rows.",
     )
-    .with_input(with_table(input_schema(schemas)))
-    .with_shown_input(input_schema(schemas))
+    .with_input(with_table(aggregate_input_schema::<AggregateArguments>(schemas)))
+    .with_shown_input(aggregate_input_schema::<AggregateArguments>(schemas))
     .with_output(aggregate_output_schema())
     .with_source_text(&["/rows/*/*"]);
     spec.advice = Some(ADVICE.to_owned());
@@ -101,24 +96,43 @@ pub(super) fn aggregate_answer(
     response: &AggregateResponse,
     budget: Budget,
 ) -> Result<Answer, ToolError> {
-    let mut window = response.window;
+    // Which groups are here and which of their values are whole is decided by the beginning of the
+    // values, so that both are the same at every offset.
+    let mut window = CellWindow::first(longest_piece(&budget, response.rows.len()));
+    let mut n_first = None;
     loop {
         let mut shown = response.clone();
         let (paths, n_hidden) = aggregate_paths(schema, &mut shown, window);
         let mut whole = Answer::of(&to_json(&shown))?;
         count(&mut whole, n_hidden);
         let mut value = whole.value;
-        let rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        // A row that is over the budget alone is shown in shorter pieces.
+        let mut rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
         let room = budget.without(&format!("{value}{}", " ".repeat(2 * NOTICE_CHARS)));
-        let first = rows.first().map(Value::to_string).unwrap_or_default();
-        if let Some(allowed) = room.allowed_chars(&first)
-            && let Some(shorter) = shorter_cells(window, allowed, first.chars().count())
+        // A row that is over the budget alone is shown in shorter pieces, and so are all that
+        // were there before at an offset behind the beginning.
+        let n_written = n_first.unwrap_or(1).min(rows.len());
+        let written: String = rows.iter().take(n_written).map(Value::to_string).collect();
+        if let Some(allowed) = room.allowed_chars(&written)
+            && let Some(shorter) = shorter_cells(window, allowed, written.chars().count())
         {
-            window = shorter;
+            window.max_chars = shorter.max_chars;
+            if window.offset == 0 {
+                window = CellWindow::first(window.max_chars);
+            }
             continue;
         }
+        let n_rows = rows.len();
+        if let Some(n_first) = n_first {
+            rows.truncate(n_first);
+        }
         let Filled { mut value, n_kept } = fill(value, "rows", rows, &budget);
+        if window.offset < response.window.offset {
+            (window.offset, n_first) = (response.window.offset, Some(n_kept));
+            continue;
+        }
+        if n_kept < n_rows {
+            value["truncated"] = json!(true);
+        }
         if let Some(next) = shown.next_after(n_kept) {
             value["next"] = json!(next);
         }
@@ -141,76 +155,4 @@ pub(super) fn aggregate_output_schema() -> Value {
         },
         "required": ["rows", "total_groups", "total_rows"],
     })
-}
-
-pub(super) fn input_schema(schemas: &[&Schema]) -> Value {
-    let text = json!({ "type": "string" });
-    let mut field = text.clone();
-    if let [schema] = schemas {
-        field["enum"] = schema.column_names().into();
-    }
-    let group = json!({
-        "type": "object",
-        "properties": {
-            "field": field,
-            "bucket": { "type": "string", "enum": buckets() },
-            "time_zone": text,
-            "width": { "type": "number", "exclusiveMinimum": 0 },
-        },
-        "required": ["field"],
-        "additionalProperties": false,
-    });
-    let measure = json!({
-        "type": "object",
-        "properties": {
-            "op": { "type": "string", "enum": OPS.map(|(name, _)| name) },
-            "field": field,
-            "as": text,
-        },
-        "required": ["op"],
-        "additionalProperties": false,
-    });
-    let sort = json!({
-        "type": "object",
-        "properties": { "id": text, "desc": { "type": "boolean" } },
-        "required": ["id"],
-        "additionalProperties": false,
-    });
-    let mut schema = json!({
-        "type": "object",
-        "properties": {
-            "filters": {
-                "type": "object",
-                "description": "as in query_table: {field: value} or {field: {eq, not, in, \
-                                contains, starts_with, min, max, is_null}}",
-            },
-            "group_by": {
-                "type": "array",
-                "items": { "anyOf": [field, group] },
-                "maxItems": MAX_GROUPINGS,
-            },
-            "measures": {
-                "type": "array",
-                "items": { "anyOf": [{ "type": "string", "enum": ["count"] }, measure] },
-                "maxItems": MAX_MEASURES,
-            },
-            "having": { "type": "object", "description": "{measure: {min, max, …}}" },
-            "sort": { "type": "array", "items": sort },
-            "limit": {
-                "type": "integer", "minimum": 1, "maximum": MAX_GROUPS, "default": DEFAULT_GROUPS,
-            },
-            "time_zone": { "type": "string", "description": "IANA zone; default UTC" },
-            "cursor": { "type": "string", "description": "`next` of the answer before" },
-            "offset": {
-                "type": "integer", "minimum": 0, "maximum": u32::MAX, "description": "`next_offset`: read on in long values",
-            },
-        },
-        "additionalProperties": false,
-    });
-    if schemas.len() != 1 {
-        let names: Vec<&str> = schemas.iter().map(|schema| schema.name.as_str()).collect();
-        schema["properties"]["table"] = json!({ "type": "string", "enum": names });
-        schema["required"] = json!(["table"]);
-    }
-    schema
 }

@@ -6,7 +6,7 @@ use tables::{Error, Schema, Service};
 
 use crate::{Code, ToolError};
 
-/// Writes an error of the family with the codes of the house.
+/// Writes an error of the family with the codes that every family has.
 pub fn error(error: &tables::Error) -> ToolError {
     let code = match error.code() {
         "BAD_REQUEST" => Code::BadRequest,
@@ -52,12 +52,14 @@ fn details(error: &Error) -> Value {
             json!({ "received": received, "allowed": allowed, "did_you_mean": did_you_mean })
         }
         Error::BadCursor
+        | Error::BadArguments { .. }
         | Error::BadAggregate { .. }
         | Error::BadQuery { .. }
         | Error::TimedOut
         | Error::BadSchema { .. }
         | Error::BadView { .. }
         | Error::DuplicateTable { .. }
+        | Error::Links(_)
         | Error::Source { .. }
         | Error::GetData { .. } => json!({}),
     }

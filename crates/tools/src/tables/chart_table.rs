@@ -4,23 +4,19 @@ use std::sync::Arc;
 
 use filters::charts::{ChartType, Charts, Measured, NO_VALUE, Step, TableChart};
 use model::{Caller, Deadline, Warning};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tables::{
     AggregateRequest, AggregateResponse, Calendar, CellWindow, Op, Schema, Service, Zone,
 };
 
-use super::aggregate_arguments::aggregate_request;
-use super::aggregate_table::input_schema;
 use super::answer::{ADVICE, error, names, schema_of, schemas};
+use super::arguments::{ChartArguments, from_accepted};
 use super::query_table::with_table;
 use super::redaction::{aggregate_paths, count};
+use super::schemas::{aggregate_input_schema, without};
 use crate::filters::with_chart_image;
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Code, Effect, Link, Spec, Tool, ToolError};
-
-/// The most characters of a title or description.
-const MAX_TEXT_CHARS: usize = 500;
 
 /// The tool.
 pub struct ChartTable {
@@ -74,30 +70,15 @@ impl ChartTable {
     }
 }
 
-/// What is drawn, beside the aggregate.
-#[derive(Deserialize)]
-struct Drawing {
-    title: String,
-    description: Option<String>,
-    chart_type: Option<ChartType>,
-    image: Option<bool>,
-}
-
 impl Tool for ChartTable {
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
         self.specs.get(names(&self.service, caller), |names| spec(&schemas(&self.service, names)))
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let mut arguments = call.arguments.clone();
-        let drawing: Map<String, Value> = ["title", "description", "chart_type", "image"]
-            .into_iter()
-            .filter_map(|name| Some((name.to_owned(), arguments.shift_remove(name)?)))
-            .collect();
-        let drawing: Drawing = serde_json::from_value(Value::Object(drawing))
-            .map_err(|error| ToolError::bad_request(format!("arguments do not fit: {error}")))?;
-        let mut request =
-            aggregate_request(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
+        let ChartArguments { aggregate, title, description, chart_type, image } =
+            from_accepted(call.arguments.clone()).map_err(|cause| error(&cause))?;
+        let mut request = aggregate.into_request().map_err(|cause| error(&cause))?;
         // A page of groups is short for reading; a picture wants all that may be had.
         request.limit = request.limit.or(Some(tables::MAX_GROUPS));
         let request = request;
@@ -126,17 +107,22 @@ impl Tool for ChartTable {
         }
         let allow = self.service.access(call.caller, table).map_err(|cause| error(&cause))?.clone();
         let chart = TableChart {
-            title: drawing.title.clone(),
-            description: drawing.description,
-            chart_type: drawing.chart_type.unwrap_or(ChartType::Bar),
+            title: title.clone(),
+            description,
+            chart_type: chart_type.unwrap_or(ChartType::Bar),
             axis: response.columns.first().cloned().unwrap_or_default(),
             step: step(&request),
+            has_all_groups: request.having.is_empty()
+                && response.rows.len() as u64 == response.total_groups,
             series,
             allow,
             words: words(schema, &request),
             warnings,
         };
         let drawn = self.charts.draw(call.caller, chart).map_err(|cause| {
+            if let filters::Error::Store(_) = &cause {
+                return crate::filters::chart_error(&cause);
+            }
             ToolError::bad_request(cause.to_string()).with_hint(
                 "group by one field for the axis and at most one for the series; measures share \
                  one unit",
@@ -144,7 +130,7 @@ impl Tool for ChartTable {
         })?;
         let link = Link {
             uri: drawn.chart_url.clone(),
-            name: drawing.title,
+            name: title,
             mime_type: Some("text/html".to_owned()),
         };
         let mut answer = Answer::of(&json!({
@@ -159,7 +145,7 @@ impl Tool for ChartTable {
         }))?;
         count(&mut answer, n_hidden);
         let answer = answer.with_n_results(drawn.data_series.len()).with_link(link);
-        if drawing.image == Some(true) {
+        if image == Some(true) {
             return with_chart_image(answer, &self.charts, call.caller, &drawn.chart_id);
         }
         Ok(answer)
@@ -208,10 +194,14 @@ fn series(
     let is_whole = request.having.is_empty() && response.total_groups == response.rows.len() as u64;
     let measures = &response.columns[n_groups..];
     let mut all: Vec<Measured> = Vec::new();
+    let (mut has_text, mut has_number) = (vec![false; measures.len()], vec![false; measures.len()]);
     for row in &response.rows {
         let place = shown(&row[0].to_json());
         for (at, measure) in measures.iter().enumerate() {
-            let value = row[n_groups + at].as_f64();
+            let cell = &row[n_groups + at];
+            let value = cell.as_f64();
+            has_text[at] |= cell.as_str().is_some();
+            has_number[at] |= value.is_some();
             let label = match (n_groups, measures.len()) {
                 (2, 1) => shown(&row[1].to_json()),
                 (2, _) => format!("{}, {measure}", shown(&row[1].to_json())),
@@ -222,7 +212,11 @@ fn series(
             let is_count =
                 is_whole && op.is_none_or(|op| matches!(op.op, Op::Count | Op::CountDistinct));
             match all.iter_mut().find(|known| known.label == label) {
-                Some(known) => known.points.push((place.clone(), value)),
+                Some(known) => {
+                    let place =
+                        if n_groups == 1 { apart(&known.points, &place) } else { place.clone() };
+                    known.points.push((place, value));
+                }
                 None => {
                     let points = vec![(place.clone(), value)];
                     all.push(Measured { label, unit, points, is_count });
@@ -230,7 +224,28 @@ fn series(
             }
         }
     }
+    for (at, measure) in measures.iter().enumerate() {
+        if has_text[at] && !has_number[at] {
+            let message = format!(
+                "`{measure}` is no number, so nothing can be drawn: measure a field of numbers, or \
+                 count rows"
+            );
+            return Err(ToolError::bad_request(message).with_hint(ADVICE));
+        }
+    }
     Ok(all)
+}
+
+/// Gives a group a name of its own, where redaction or a cut left two groups the same.
+fn apart(points: &[(String, Option<f64>)], place: &str) -> String {
+    let is_taken = |name: &str| points.iter().any(|(known, _)| known == name);
+    let mut name = place.to_owned();
+    let mut number = 2;
+    while is_taken(&name) {
+        name = format!("{place} ({number})");
+        number += 1;
+    }
+    name
 }
 
 /// Names the unit of a measure: that of its field, or what is counted.
@@ -275,26 +290,12 @@ fn words(schema: Option<&Schema>, request: &AggregateRequest) -> Vec<String> {
 }
 
 fn spec(schemas: &[&Schema]) -> Spec {
-    let mut input = input_schema(schemas);
     // A chart is drawn whole.
-    if let Some(properties) = input["properties"].as_object_mut() {
-        properties.shift_remove("cursor");
-        properties.shift_remove("offset");
+    let input = aggregate_input_schema::<ChartArguments>(schemas);
+    let mut input = without(input, &["cursor", "offset"]);
+    if let Some(required) = input["required"].as_array_mut() {
+        required.insert(1, "group_by".into());
     }
-    let text =
-        |what: &str| json!({ "type": "string", "maxLength": MAX_TEXT_CHARS, "description": what });
-    input["properties"]["title"] = text("the heading");
-    input["properties"]["title"]["minLength"] = json!(1);
-    input["properties"]["description"] = text("what it shows");
-    input["properties"]["chart_type"] =
-        json!({ "type": "string", "enum": ["line", "bar", "area", "pie"], "default": "bar" });
-    input["properties"]["image"] =
-        json!({ "type": "boolean", "description": "also give the chart as a PNG image" });
-    let mut required = vec!["title", "group_by"];
-    if schemas.len() != 1 {
-        required.push("table");
-    }
-    input["required"] = required.into();
     let mut spec = Spec::read_only(
         "chart_table",
         "Chart table",

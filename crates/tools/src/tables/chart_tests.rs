@@ -12,7 +12,7 @@ use text::Budget;
 
 use super::ChartTable;
 use crate::filters::ChartFigures;
-use crate::{Answer, Call, ResourceBody, Resources as _, Tool as _};
+use crate::{Answer, Call, ResourceBody, Resources as _, Tool as _, ToolError};
 
 const SALES: &str = r#"{
     "name": "sales",
@@ -21,15 +21,16 @@ const SALES: &str = r#"{
         "at": { "type": "timestamp" },
         "shop": { "type": "number" },
         "amount": { "type": "array", "items": { "type": "number" }, "match": "range" },
-        "rate": { "type": "array", "items": { "type": "number" }, "match": "range" }
+        "rate": { "type": "array", "items": { "type": "number" }, "match": "range" },
+        "mail": { "type": "string" }
     }
 }"#;
 
-const ROWS: &str = "at,shop,amount,rate\n\
-    2023-10-28T23:30:00Z,1001,0,0.001\n\
-    2023-10-29T02:10:00Z,5003,12.5,0.003\n\
-    2023-10-29T02:20:00Z,5003,10,0.002\n\
-    ,1001,0,0.004\n";
+const ROWS: &str = "at,shop,amount,rate,mail\n\
+    2023-10-28T23:30:00Z,1001,0,0.001,ana@example.org\n\
+    2023-10-29T02:10:00Z,5003,12.5,0.003,bob@example.org\n\
+    2023-10-29T02:20:00Z,5003,10,0.002,bob@example.org\n\
+    ,1001,0,0.004,ana@example.org\n";
 
 struct Fixture {
     tool: ChartTable,
@@ -38,8 +39,12 @@ struct Fixture {
 }
 
 fn fixture() -> Fixture {
+    fixture_of(ROWS)
+}
+
+fn fixture_of(rows: &str) -> Fixture {
     let folder = Folder::new();
-    folder.write("sales.csv", ROWS);
+    folder.write("sales.csv", rows);
     let service = tables::Service::open(tables::ServiceConfig {
         tables: vec![serde_json::from_str(SALES).unwrap()],
         base_folder: folder.path().to_owned(),
@@ -63,8 +68,15 @@ fn fixture() -> Fixture {
 }
 
 impl Fixture {
-    #[expect(clippy::needless_pass_by_value, reason = "arguments are written in place")]
     fn ask(&self, arguments: Value) -> (Answer, Chart) {
+        let answer = self.try_ask(arguments).unwrap();
+        let id = answer.value["chart_id"].as_str().unwrap();
+        let chart = self.charts.get(&Caller::local_admin(), id).unwrap();
+        (answer, chart)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "arguments are written in place")]
+    fn try_ask(&self, arguments: Value) -> Result<Answer, ToolError> {
         let caller = Caller::local_admin();
         let spec = self.tool.spec(&caller).unwrap();
         let accepted = crate::accept(&spec, arguments.as_object().unwrap().clone()).unwrap();
@@ -75,11 +87,9 @@ impl Fixture {
             budget: Budget { chars: 100_000, tokens: 100_000 },
             progress: &|_| {},
         };
-        let answer = self.tool.call(&call).unwrap();
+        let answer = self.tool.call(&call)?;
         spec.check_output(&answer.value).unwrap();
-        let id = answer.value["chart_id"].as_str().unwrap();
-        let chart = self.charts.get(&caller, id).unwrap();
-        (answer, chart)
+        Ok(answer)
     }
 }
 
@@ -137,6 +147,39 @@ fn small_measures_are_not_rounded_to_zero() {
         "title": "Rates", "group_by": ["shop"], "measures": [{ "op": "avg", "field": "rate" }],
     }));
     assert_eq!(answer.value["series"][0]["statistics"]["avg"], 0.0025);
+}
+
+/// The latest moment of each shop was drawn as nothing at all, with statistics of zeros.
+#[test]
+fn what_is_no_number_is_refused() {
+    let fixture = fixture();
+    for (op, field) in [("max", "at"), ("min", "mail")] {
+        let measures = json!([{ "op": op, "field": field }]);
+        let asked = json!({ "title": "Last", "group_by": ["shop"], "measures": measures });
+        let refused = fixture.try_ask(asked).unwrap_err();
+        assert!(refused.message.contains("is no number"), "{}", refused.message);
+    }
+}
+
+#[test]
+fn a_pie_of_negative_amounts_is_refused() {
+    let fixture = fixture_of(&ROWS.replace("1001,0,0.001", "1001,-7,0.001"));
+    let measures = json!([{ "op": "sum", "field": "amount" }]);
+    let mut asked = json!({ "title": "Shops", "group_by": ["shop"], "measures": measures });
+    asked["chart_type"] = "pie".into();
+    let refused = fixture.try_ask(asked.clone()).unwrap_err();
+    assert!(refused.message.contains("pie with 1001 at -7"), "{}", refused.message);
+    asked["chart_type"] = "bar".into();
+    fixture.try_ask(asked).unwrap();
+}
+
+/// Both were the place `[email]`, and only the first was drawn.
+#[test]
+fn groups_that_redaction_makes_alike_are_all_drawn() {
+    let fixture = fixture();
+    let (_, chart) = fixture.ask(json!({ "title": "People", "group_by": ["mail"] }));
+    assert_eq!(places(&chart), ["[email]", "[email] (2)"]);
+    assert_eq!(chart.series[0].statistics.sum, 4.0);
 }
 
 #[test]

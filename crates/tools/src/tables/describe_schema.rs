@@ -8,10 +8,10 @@ use tables::{Schema, Service};
 use text::Budget;
 
 use super::answer::{error, names, schema_of, schemas};
+use super::arguments::{DescribeArguments, from_accepted};
 use super::description::{in_brief, in_full};
-use super::query_arguments::describe_table_name;
 use super::query_table::with_table;
-use super::redaction::escaped;
+use super::redaction::{count, escaped, redact_description};
 use super::schemas::{describe_input_schema, describe_output_schema};
 use crate::paging::{Cut, shorten};
 use crate::per_caller::PerCaller;
@@ -48,12 +48,8 @@ impl Tool for DescribeSchema {
         self.specs.get(names(&self.service, caller), |names| {
             let mut spec = describe_schema_spec(&schemas(&self.service, names));
             if self.length == Length::Brief {
-                let mut input = describe_input_schema(&schemas(&self.service, names));
-                input["properties"]["detail"] = json!({
-                    "type": "boolean",
-                    "description": "also operators, counts of values, examples"
-                });
-                let input = with_cursor(input);
+                let schemas = schemas(&self.service, names);
+                let input = describe_input_schema(&schemas, &["detail", "cursor"]);
                 spec = spec.with_input(with_table(input.clone())).with_shown_input(input);
             }
             spec
@@ -61,21 +57,19 @@ impl Tool for DescribeSchema {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let mut arguments = call.arguments.clone();
-        let is_detailed = arguments.shift_remove("detail").and_then(|detail| detail.as_bool());
-        let cursor = arguments.shift_remove("cursor");
-        let table =
-            describe_table_name(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
-        let is_brief = self.length == Length::Brief && is_detailed != Some(true);
-        let figures = self
+        let DescribeArguments { table, detail, cursor } =
+            from_accepted(call.arguments.clone()).map_err(|cause| error(&cause))?;
+        let is_brief = self.length == Length::Brief && detail != Some(true);
+        let mut figures = self
             .service
             .describe(call.caller, table.as_deref(), call.deadline)
             .map_err(|cause| error(&cause))?;
         let schema = schema_of(&self.service, call.caller, table.as_deref());
+        let n_hidden = schema.map_or(0, |schema| redact_description(schema, &mut figures));
         let write = if is_brief { in_brief } else { in_full };
         let value = schema.map(|schema| write(schema, &figures)).unwrap_or_default();
-        let after = cursor.as_ref().and_then(Value::as_str);
-        let answer = Answer::new(fields_within(value, after, &call.budget));
+        let mut answer = Answer::new(fields_within(value, cursor.as_deref(), &call.budget));
+        count(&mut answer, n_hidden);
         Ok(match schema.and_then(Schema::redacted_names) {
             Some(redacted) => answer.with_source_text(source_text(&redacted)),
             None => answer,
@@ -165,12 +159,6 @@ fn fields_within(mut value: Value, after: Option<&str>, budget: &Budget) -> Valu
     value
 }
 
-fn with_cursor(mut input: Value) -> Value {
-    let text = "`next` of the answer before";
-    input["properties"]["cursor"] = json!({ "type": "string", "description": text });
-    input
-}
-
 /// Describes the tool over the tables of these schemas.
 pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
     Spec::read_only(
@@ -179,8 +167,8 @@ pub fn describe_schema_spec(schemas: &[&Schema]) -> Spec {
         "List the filter fields of a table with types, operators, allowed values and ranges. \
          Call this before query_table.",
     )
-    .with_input(with_table(with_cursor(describe_input_schema(schemas))))
-    .with_shown_input(describe_input_schema(schemas))
+    .with_input(with_table(describe_input_schema(schemas, &["cursor"])))
+    .with_shown_input(describe_input_schema(schemas, &[]))
     .with_output(describe_output_schema())
     .with_source_text(&[
         "/fields/*/top/*/value",

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tables::{Description, Field, FieldType, Format, Operator, Schema, TableHandler};
 
-use super::query_arguments::describe_table_name;
+use super::arguments::{DescribeArguments, from_accepted};
 use super::schemas::filters_schema;
 
 /// Writes all that is known of a table.
@@ -52,7 +52,9 @@ pub(super) fn in_brief(schema: &Schema, figures: &Description) -> Value {
     }
     let mut description =
         json!({ "table": schema.name, "total": figures.total, "schema": filters });
-    if let Some(text) = &schema.description {
+    // What `dowse tables infer` drafts says the total and the name once more.
+    let drafted = format!("{} rows of {}", figures.total, schema.name);
+    if let Some(text) = schema.description.as_ref().filter(|text| **text != drafted) {
         description["description"] = text.as_str().into();
     }
     if !figures.warnings.is_empty() {
@@ -66,7 +68,8 @@ pub(super) fn in_brief(schema: &Schema, figures: &Description) -> Value {
 ///
 /// Fails when the arguments name another table.
 pub fn mounted_description(handler: &TableHandler, arguments: &Value) -> tables::Result<Value> {
-    let table = describe_table_name(arguments)?;
+    let arguments = arguments.as_object().cloned().unwrap_or_default();
+    let DescribeArguments { table, .. } = from_accepted(arguments)?;
     handler.check_table(table.as_deref())?;
     let has_facets = handler.has_facets();
     let mut description = described(handler.schema());

@@ -1,13 +1,12 @@
 //! Tools of the tables family.
 
-mod aggregate_arguments;
 mod aggregate_table;
 mod answer;
+mod arguments;
 mod chart_table;
 mod describe_schema;
 mod description;
 mod page;
-mod query_arguments;
 mod query_table;
 mod redaction;
 mod saved_views;
@@ -17,11 +16,11 @@ mod written;
 
 pub use aggregate_table::{AggregateTable, aggregate_table_spec};
 pub use answer::error as table_error;
+pub use arguments::query_request;
 pub use chart_table::ChartTable;
 pub use describe_schema::{DescribeSchema, describe_schema_spec};
 pub use description::mounted_description;
 pub use page::{Page, query_table_page};
-pub use query_arguments::query_request;
 pub use query_table::{QueryTable, mounted_query_spec, query_table_spec, with_query_input};
 pub use redaction::changed as redacted_cell;
 pub use saved_views::{SavedView, ViewAddresses};
@@ -37,6 +36,8 @@ mod contract_tests;
 mod operators_tests;
 #[cfg(test)]
 mod private_tests;
+#[cfg(test)]
+mod redacted_tests;
 #[cfg(test)]
 mod relations_tests;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use tables::{
     ServiceConfig, TableConfig,
 };
 
-use super::query_arguments::query_request;
+use super::arguments::query_request;
 use super::written::query_json;
 
 const ROWS: &str = "name,size,at,secret\n\
@@ -207,5 +207,76 @@ fn an_export_has_every_row_once_in_every_format() {
 
     let (token, _) =
         service.link_export(&caller, &request, ExportFormat::Csv, &deadline()).unwrap();
-    assert_eq!(service.export_link(&token).unwrap().request, request);
+    assert_eq!(service.export_link(&token).unwrap().unwrap().request, request);
+}
+
+#[test]
+fn null_in_an_operator_is_a_value() {
+    check(json!({ "name": { "eq": null } }), &["-"]);
+    check(json!({ "name": { "not": null } }), &["Ada", "Bob", "Cyd"]);
+    check(json!({ "name": { "in": ["Ada", null] } }), &["Ada", "-"]);
+    check(json!({ "name": { "not": ["Ada", null] } }), &["Bob", "Cyd"]);
+    check(json!({ "name": { "not": { "contains": "d" } } }), &["Bob", "-"]);
+    check(json!({ "at": { "not": null } }), &["Ada", "Bob", "Cyd"]);
+    check(json!({ "at": { "eq": null } }), &["-"]);
+    let (service, _folder) = service();
+    for (filters, part) in [
+        (json!({ "name": { "contains": null } }), "is_null"),
+        (json!({ "at": { "in": ["2024-01-31", null] } }), "any"),
+        (json!({ "name": { "not": { "contains": "a", "eq": "b" } } }), "one operator"),
+    ] {
+        let request = query_request(&json!({ "filters": filters })).unwrap();
+        let refused = service.query(&Caller::local_admin(), &request, &deadline()).unwrap_err();
+        assert!(refused.to_string().contains(part), "{refused}");
+    }
+}
+
+#[test]
+fn a_zone_moves_no_date() {
+    let folder = tempfile::tempdir().unwrap();
+    fs_err::write(folder.path().join("days.csv"), "d,n\n2024-01-01,1\n2024-02-01,2\n").unwrap();
+    let fields: Fields = serde_json::from_value(json!({
+        "d": { "type": "timestamp" }, "n": { "type": "number" }
+    }))
+    .unwrap();
+    let table = TableConfig {
+        name: "days".to_owned(),
+        source: "days.csv".to_owned(),
+        description: None,
+        allow: model::Access::everyone(),
+        null_values: Vec::new(),
+        delimiter: None,
+        fields,
+        relations: Vec::new(),
+    };
+    let service = Service::open(ServiceConfig {
+        tables: vec![table],
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    })
+    .unwrap();
+    let caller = Caller::local_admin();
+    let zone = Some("America/New_York".to_owned());
+    let request = AggregateRequest {
+        group_by: vec![GroupRequest {
+            field: "d".to_owned(),
+            bucket: Some(Calendar::Month),
+            ..GroupRequest::default()
+        }],
+        time_zone: zone,
+        ..AggregateRequest::default()
+    };
+    let answer = service.aggregate(&caller, &request, &deadline()).unwrap();
+    assert_eq!(written(&answer.rows), json!([["2024-01", 1], ["2024-02", 1]]));
+    let codes: Vec<&str> = answer.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    assert_eq!((codes.as_slice(), &answer.time_zone), (&["time_zone_not_applied"][..], &None));
+    let arguments = json!({
+        "filters": { "d": "2024-01-01" }, "time_zone": "America/New_York"
+    });
+    let request = query_request(&arguments).unwrap();
+    let answer = service.query(&caller, &request, &deadline()).unwrap();
+    assert_eq!(answer.total, 1);
+    let codes: Vec<&str> = answer.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    assert_eq!(codes, ["time_zone_not_applied"]);
 }

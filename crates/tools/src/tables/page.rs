@@ -1,7 +1,10 @@
-//! A page of rows within the budget: fewer rows when it is too long, shorter pieces of long cells
-//! when a single row is, and always a way to the rest.
+//! A page of rows within the budget: shorter pieces of long cells and fewer rows when it is too
+//! long, and always a way to the rest.
+//!
+//! How many rows a page has, and which of its cells are whole, is decided by the beginning of its
+//! cells alone, so that both are the same at every `offset`.
 
-use tables::{CellWindow, QueryRequest, QueryResponse, Schema};
+use tables::{CellWindow, MAX_CELL_CHARS, QueryRequest, QueryResponse, Schema};
 use text::Budget;
 
 use super::redaction::query_answer;
@@ -32,13 +35,18 @@ pub(super) fn query_page(
 ) -> Result<Answer, ToolError> {
     let mut response = query(request)?;
     let n_wanted = response.rows.len();
+    let n_asked = usize::try_from(request.page_size).unwrap_or(usize::MAX);
     loop {
-        match write(schema, &response, budget)? {
-            Page::Whole(answer) if response.rows.len() == n_wanted => return Ok(*answer),
+        // What the engine's own estimate cut is said once, with the number of rows that are here.
+        let was_cut = response.warnings.iter().any(|warning| warning.code == "page_cut");
+        let is_cut = was_cut || response.rows.len() < n_wanted;
+        response.warnings.retain(|warning| warning.code != "page_cut");
+        match write(schema, &response, budget, n_asked)? {
+            Page::Whole(answer) if !is_cut => return Ok(*answer),
             Page::Whole(answer) => {
                 let notice = format!(
-                    "{} of the {n_wanted} rows of the page are here, since more would not fit one \
-                     answer: call again with `next` as `cursor`",
+                    "{} rows are here and not the {n_asked} of `pageSize`, since more would not \
+                     fit one answer: `next` as `cursor` gives the rows behind them",
                     response.rows.len()
                 );
                 return Ok(answer.with_notes(vec![notice]));
@@ -57,46 +65,88 @@ pub fn query_table_page(
     response: &QueryResponse,
     budget: &Budget,
 ) -> Result<Page, ToolError> {
-    write(Some(schema), response, budget)
+    write(Some(schema), response, budget, response.rows.len())
 }
 
+/// Writes a page of a call that asked for so many rows.
 fn write(
     schema: Option<&Schema>,
     response: &QueryResponse,
     budget: &Budget,
+    n_asked: usize,
 ) -> Result<Page, ToolError> {
     // The notices about what was cut take room as well.
     let budget = Budget {
         chars: budget.chars.saturating_sub(NOTICE_CHARS),
         tokens: budget.tokens.saturating_sub(NOTICE_CHARS / 3),
     };
-    let mut window = response.window;
+    let mut window = CellWindow::first(longest_piece(&budget, n_asked));
     loop {
-        let mut answer = query_answer(schema, response, window)?;
-        let Some(mut allowed) = budget.allowed_chars(&answer.value.to_string()) else {
-            return Ok(Page::Whole(Box::new(answer)));
-        };
-        let notes = shorten_facets(&mut answer, &budget);
-        if !notes.is_empty() {
-            match budget.allowed_chars(&answer.value.to_string()) {
-                Some(still) => allowed = still,
-                None => return Ok(Page::Whole(Box::new(noted(answer, notes)))),
+        let (answer, notes, over) = write_window(schema, response, &budget, window)?;
+        let Over { n_allowed, n_chars } = match over {
+            Some(over) => over,
+            None if window.offset == response.window.offset => {
+                return Ok(Page::Whole(Box::new(noted(answer, notes))));
             }
-        }
-        let n_chars = answer.value.to_string().chars().count().max(1);
+            None => {
+                window.offset = response.window.offset;
+                continue;
+            }
+        };
         let n_rows = response.rows.len();
-        if n_rows > 1 {
-            let fewer = (n_rows * allowed / n_chars).min(n_rows * 7 / 8).max(1);
+        let shorter = shorter_cells(window, n_allowed, n_chars);
+        if window.offset > 0 {
+            // The rows and the whole cells are those of the beginning; only pieces are shorter.
+            let Some(CellWindow { max_chars, .. }) = shorter else {
+                return Ok(Page::Whole(Box::new(shorten_row(answer, notes, &budget))));
+            };
+            window.max_chars = max_chars;
+        } else if n_rows > 1 && window.max_chars <= MAX_CELL_CHARS {
+            let fewer = (n_rows * n_allowed / n_chars).min(n_rows * 7 / 8).max(1);
             return Ok(Page::TooLong(fewer));
-        }
-        match shorter_cells(window, allowed, n_chars) {
-            Some(shorter) => window = shorter,
-            None => return Ok(Page::Whole(Box::new(shorten_row(answer, notes, &budget)))),
+        } else if let Some(CellWindow { max_chars, .. }) = shorter {
+            let least = if n_rows > 1 { MAX_CELL_CHARS } else { 0 };
+            window = CellWindow::first(max_chars.max(least));
+        } else if response.window.offset > 0 {
+            // A row of very many columns; what it shows at an offset may still fit.
+            window.offset = response.window.offset;
+        } else {
+            return Ok(Page::Whole(Box::new(shorten_row(answer, notes, &budget))));
         }
     }
 }
 
-/// Gives shorter pieces of cells, for a row that is over the budget alone.
+/// Gives the longest piece of a cell beside so many rows: one row has the answer for itself.
+pub(super) fn longest_piece(budget: &Budget, n_rows: usize) -> usize {
+    (budget.chars / n_rows.max(1)).max(MAX_CELL_CHARS)
+}
+
+/// How much longer than the budget an answer is.
+struct Over {
+    n_allowed: usize,
+    n_chars: usize,
+}
+
+/// Writes a page with what is in a window of its cells, and facets that take half of the budget at
+/// most.
+fn write_window(
+    schema: Option<&Schema>,
+    response: &QueryResponse,
+    budget: &Budget,
+    window: CellWindow,
+) -> Result<(Answer, Vec<String>, Option<Over>), ToolError> {
+    let mut answer = query_answer(schema, response, window)?;
+    if budget.fits(&answer.value.to_string()) {
+        return Ok((answer, Vec::new(), None));
+    }
+    let notes = shorten_facets(&mut answer, budget);
+    let written = answer.value.to_string();
+    let n_chars = written.chars().count().max(1);
+    let over = budget.allowed_chars(&written).map(|n_allowed| Over { n_allowed, n_chars });
+    Ok((answer, notes, over))
+}
+
+/// Gives shorter pieces of cells, for a page that is over the budget.
 pub(super) fn shorter_cells(
     window: CellWindow,
     n_allowed: usize,

@@ -466,7 +466,7 @@ fn any_aggregate_becomes_a_chart() {
         "filters": { "size": { "min": 100 }, "note": { "contains": "n" } } });
     let refused = try_ask(&tool, nothing).unwrap_err();
     assert!(
-        refused.message.ends_with("without the filter `size` there are 2 rows"),
+        refused.message.ends_with("without the filter `size` there are 1 rows"),
         "{}",
         refused.message
     );
@@ -474,4 +474,26 @@ fn any_aggregate_becomes_a_chart() {
     let answer = try_ask(&tool, private).unwrap();
     let chart = charts.get(&Caller::local_admin(), answer.value["chart_id"].as_str().unwrap());
     assert!(!serde_json::to_string(&chart.unwrap()).unwrap().contains("ana@example.org"));
+}
+
+#[test]
+fn a_filter_finds_nothing_by_what_is_redacted() {
+    let folder = Folder::new();
+    let service = service(&folder);
+    let tool = QueryTable::new(service.clone());
+    let total = |filters: Value| {
+        let answer = try_ask(&tool, json!({ "filters": filters, "pageSize": 1 })).unwrap();
+        answer.value["total"].as_u64().unwrap()
+    };
+    assert_eq!(total(json!({ "note": "ana@" })), 0);
+    assert_eq!(total(json!({ "note": { "starts_with": "call ana" } })), 0);
+    assert_eq!(total(json!({ "note": { "not": "call ana@example.org" } })), 2);
+    assert_eq!(total(json!({ "any": [{ "note": "ana@" }] })), 0);
+    assert_eq!(total(json!({ "password": { "eq": "tiger" } })), 0);
+    assert_eq!(total(json!({ "password": { "starts_with": "t" } })), 0);
+    assert_eq!(total(json!({ "note": "call" })), 1, "what is shown is found");
+    assert_eq!(total(json!({ "mail": "ana@" })), 1, "the field is left as it is");
+    let counted = AggregateTable::new(service);
+    let counted = try_ask(&counted, json!({ "filters": { "note": "ana@" } })).unwrap();
+    assert_eq!(counted.value["total_rows"], 0);
 }

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use tables::{ExportFormat, QueryRequest, Schema, Service, TableHandler};
 
 use super::answer::{ADVICE, error, names, schema_of, schemas};
+use super::arguments::{QueryArguments, from_accepted};
 use super::page::query_page;
-use super::query_arguments::query_request;
 use super::schemas::{
-    handler_input_schema, lenient_input_schema, query_input_schema, query_output_schema,
+    exporting_input_schema, handler_input_schema, lenient_input_schema, query_input_schema,
+    query_output_schema,
 };
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
@@ -62,28 +63,23 @@ impl Tool for QueryTable {
             let schemas = schemas(&self.service, names);
             let mut spec = query_table_spec(&schemas);
             if self.base_url.is_some() {
-                let mut input = query_input_schema(&schemas);
-                input["properties"]["export"] = json!({
-                    "type": "string",
-                    "enum": ExportFormat::ALL.map(ExportFormat::as_str),
-                    "description": "also give a link to a file with all matching rows"
-                });
-                spec = with_query_input(spec, input);
+                spec = with_query_input(spec, exporting_input_schema(&schemas));
             }
             spec
         })
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let mut arguments = call.arguments.clone();
-        let wanted = self.base_url.as_ref().and_then(|_| arguments.shift_remove("export"));
-        let request = query_request(&Value::Object(arguments)).map_err(|cause| error(&cause))?;
+        let mut arguments: QueryArguments =
+            from_accepted(call.arguments.clone()).map_err(|cause| error(&cause))?;
+        let wanted = arguments.export.take();
+        let request = arguments.into_request().map_err(|cause| error(&cause))?;
         let schema = schema_of(&self.service, call.caller, request.table.as_deref());
         let query = |request: &QueryRequest| {
             self.service.query(call.caller, request, call.deadline).map_err(|cause| error(&cause))
         };
         let mut answer = query_page(schema, &request, &call.budget, &query)?;
-        if let Some(format) = wanted.as_ref().and_then(Value::as_str) {
+        if let Some(format) = wanted.as_deref() {
             answer.value["export"] = self.export(call, &request, format)?;
         }
         Ok(answer)

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use tables::{AggregateResponse, CellWindow, QueryResponse, Schema};
+use tables::{AggregateResponse, CellWindow, Description, QueryResponse, Schema};
 
 use super::written::query_json;
 use crate::{Answer, ToolError};
@@ -63,6 +63,28 @@ pub(super) fn query_answer(
     Ok(answer.with_source_text(paths))
 }
 
+/// Redacts the frequent values and the figures in words of a description; gives how many pieces.
+pub(super) fn redact_description(schema: &Schema, figures: &mut Description) -> usize {
+    let mut n_hidden = 0;
+    for column in figures.columns.iter_mut().filter(|column| schema.is_redacted(&column.name)) {
+        let values = column.top.iter_mut().flatten();
+        for value in values.map(|row| &mut row.value) {
+            if let Some((shown, n_pieces)) =
+                value.as_str().and_then(|text| redacted(&column.name, text))
+            {
+                *value = shown.into();
+                n_hidden += n_pieces;
+            }
+        }
+        let brief = column.in_brief.as_deref().and_then(|text| redacted(&column.name, text));
+        if let Some((shown, n_pieces)) = brief {
+            column.in_brief = Some(shown);
+            n_hidden += n_pieces;
+        }
+    }
+    n_hidden
+}
+
 /// Redacts groups and measures by the fields they are values of, leaves of them what is in a
 /// window, and gives the places that the guard may look at again.
 pub(super) fn aggregate_paths(
@@ -71,7 +93,7 @@ pub(super) fn aggregate_paths(
     window: CellWindow,
 ) -> (Vec<String>, usize) {
     let is_redacted = |name: &str| schema.is_none_or(|schema| schema.is_redacted(name));
-    let mut n_hidden = 0;
+    let mut n_hidden = response.n_marked;
     let mut redacted_columns = Vec::new();
     for at in 0..response.columns.len() {
         let Some(field) = response.fields.get(at).cloned().flatten() else { continue };

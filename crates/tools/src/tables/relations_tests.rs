@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use tables::{ExportFormat, Service, ServiceConfig};
 use tempfile::TempDir;
 
-use super::aggregate_arguments::aggregate_request;
-use super::query_arguments::query_request;
+use super::arguments::{aggregate_request, query_request};
 use super::written::query_json;
 
 const FLIGHTS: &str = "carrier,delay\nUA,10\nUA,20\nBA,5\nXX,1\n,2\nDD,3\n";

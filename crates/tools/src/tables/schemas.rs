@@ -1,97 +1,80 @@
 //! JSON Schemas of the arguments and answers of the family, made from the schemas of tables.
 
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
-use tables::{
-    Bucket, DEFAULT_PAGE_SIZE, Field, FieldType, Format, MAX_PAGE_SIZE, Operator, Schema,
-    TableHandler,
-};
+use tables::{Field, FieldType, Format, Operator, Schema, TableHandler};
+
+use super::arguments::{DescribeArguments, QueryArguments};
+use crate::InputSchema;
 
 /// Gives the JSON Schema of the arguments of `query_table` for one table, or for several, which
 /// are then named in `table`.
 pub(super) fn query_input_schema(schemas: &[&Schema]) -> Value {
-    let mut properties = Map::new();
-    let mut required: Vec<&str> = Vec::new();
-    let filters = match schemas {
+    without(exporting_input_schema(schemas), &["export"])
+}
+
+/// Gives the same where links to whole results can be made.
+pub(super) fn exporting_input_schema(schemas: &[&Schema]) -> Value {
+    let mut input = with_tables(InputSchema::of::<QueryArguments>(), schemas);
+    input["properties"]["filters"] = match schemas {
         [schema] => filters_schema(schema),
-        schemas => {
-            let names: Vec<&str> = schemas.iter().map(|schema| schema.name.as_str()).collect();
-            properties.insert("table".to_owned(), json!({ "type": "string", "enum": names }));
-            required.push("table");
-            json!({
-                "type": "object",
-                "description": "Filters of the table by field name; describe_schema lists them."
-            })
-        }
-    };
-    properties.insert("filters".to_owned(), filters);
-    properties.insert("page".to_owned(), json!({ "type": "integer", "minimum": 1, "default": 1 }));
-    properties.insert(
-        "pageSize".to_owned(),
-        json!({ "type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE, "default": DEFAULT_PAGE_SIZE }),
-    );
-    let formats: Vec<&str> = Format::ALL.into_iter().map(Format::as_str).collect();
-    properties.insert(
-        "format".to_owned(),
-        json!({ "type": "string", "enum": formats, "default": "json" }),
-    );
-    let mut sort_id = json!({ "type": "string" });
-    if let [schema] = schemas {
-        sort_id["enum"] = schema.column_names().into();
-    }
-    let one_sort = json!({
-        "type": "object",
-        "properties": { "id": sort_id, "desc": { "type": "boolean", "default": false } },
-        "required": ["id"],
-        "additionalProperties": false
-    });
-    properties.insert(
-        "sort".to_owned(),
-        json!({ "anyOf": [one_sort, { "type": "array", "items": one_sort }] }),
-    );
-    let listed =
-        |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
-    properties.insert("columns".to_owned(), listed("fields of a row; default all"));
-    properties.insert("facets".to_owned(), listed("fields to count; default all with stats"));
-    properties.insert(
-        "time_zone".to_owned(),
-        json!({ "type": "string", "description": "IANA zone of dates in filters and of series; default UTC" }),
-    );
-    properties.insert(
-        "cursor".to_owned(),
-        json!({ "type": "string", "description": "`next` of the page before; instead of page" }),
-    );
-    let buckets: Vec<&str> = Bucket::ALL.into_iter().map(Bucket::as_str).collect();
-    properties.insert(
-        "series".to_owned(),
-        json!({
+        _ => json!({
             "type": "object",
-            "description": "Count, or sum of a number field, by time",
-            "properties": {
-                "field": { "type": "string" },
-                "bucket": { "type": "string", "enum": buckets },
-                "sum": { "type": "string" }
-            },
-            "required": ["field"],
-            "additionalProperties": false
+            "description": "Filters of the table by field name; describe_schema lists them."
         }),
-    );
-    properties.insert(
-        "offset".to_owned(),
-        json!({ "type": "integer", "minimum": 0, "description": "`next_offset`: read on in long cells" }),
-    );
-    properties.insert(
-        "defuseFormulas".to_owned(),
-        json!({ "type": "boolean", "default": false, "description": "csv: make =, +, -, @ cells safe for spreadsheets" }),
-    );
-    let mut schema = json!({
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": false
-    });
-    if !required.is_empty() {
-        schema["required"] = required.into();
+    };
+    let places = ["/sort/anyOf/0/properties/id", "/sort/anyOf/1/items/properties/id"];
+    with_fields(input, schemas, &places)
+}
+
+/// Gives the JSON Schema of the arguments of `aggregate_table`, or of a tool that takes them too.
+pub(super) fn aggregate_input_schema<T: JsonSchema>(schemas: &[&Schema]) -> Value {
+    let mut input = with_tables(InputSchema::of::<T>(), schemas);
+    for name in ["filters", "having"] {
+        // Any member is allowed where nothing is said.
+        if let Some(property) = input["properties"][name].as_object_mut() {
+            property.shift_remove("additionalProperties");
+        }
     }
-    schema
+    let places = [
+        "/group_by/items/anyOf/0",
+        "/group_by/items/anyOf/1/properties/field",
+        "/measures/items/anyOf/1/properties/field",
+    ];
+    with_fields(input, schemas, &places)
+}
+
+/// Lists the tables in `table`, which is required then; with a single one it is left out.
+fn with_tables(mut input: Value, schemas: &[&Schema]) -> Value {
+    if let [_] = schemas {
+        return without(input, &["table"]);
+    }
+    let names: Vec<&str> = schemas.iter().map(|schema| schema.name.as_str()).collect();
+    input["properties"]["table"]["enum"] = names.into();
+    match input["required"].as_array_mut() {
+        Some(required) => required.push("table".into()),
+        None => input["required"] = json!(["table"]),
+    }
+    input
+}
+
+/// Lists the fields of a single table at these places.
+fn with_fields(mut input: Value, schemas: &[&Schema], places: &[&str]) -> Value {
+    let [schema] = schemas else { return input };
+    for place in places {
+        if let Some(field) = input["properties"].pointer_mut(place) {
+            field["enum"] = schema.column_names().into();
+        }
+    }
+    input
+}
+
+/// Leaves arguments out.
+pub(super) fn without(mut input: Value, names: &[&str]) -> Value {
+    if let Some(properties) = input["properties"].as_object_mut() {
+        names.iter().for_each(|name| drop(properties.shift_remove(*name)));
+    }
+    input
 }
 
 /// Gives a schema of `query_table` that takes every form of a filter: the table itself checks
@@ -104,33 +87,21 @@ pub(super) fn lenient_input_schema(mut shown: Value) -> Value {
 /// Gives the JSON Schema of `query_table` over a mounted program's data, without what such a
 /// program cannot be asked for: continuation tokens, series, and counts that it does not make.
 pub(super) fn handler_input_schema(handler: &TableHandler) -> Value {
-    let mut input = query_input_schema(&[handler.schema()]);
-    if let Some(properties) = input["properties"].as_object_mut() {
-        properties.shift_remove("cursor");
-        properties.shift_remove("series");
-        if !handler.has_facets() {
-            properties.shift_remove("facets");
-            let formats = Format::ALL.into_iter().filter(|format| *format != Format::Stats);
-            properties["format"]["enum"] = formats.map(Format::as_str).collect();
-        }
+    let mut input = without(query_input_schema(&[handler.schema()]), &["cursor", "series"]);
+    if !handler.has_facets() {
+        input = without(input, &["facets"]);
+        let formats = Format::ALL.into_iter().filter(|format| *format != Format::Stats);
+        input["properties"]["format"]["enum"] = formats.map(Format::as_str).collect();
     }
     input
 }
 
-/// Gives the JSON Schema of the arguments of `describe_schema`.
-pub(super) fn describe_input_schema(schemas: &[&Schema]) -> Value {
-    match schemas {
-        [_] => json!({ "type": "object", "properties": {}, "additionalProperties": false }),
-        schemas => {
-            let names: Vec<&str> = schemas.iter().map(|schema| schema.name.as_str()).collect();
-            json!({
-                "type": "object",
-                "properties": { "table": { "type": "string", "enum": names } },
-                "required": ["table"],
-                "additionalProperties": false
-            })
-        }
-    }
+/// Gives the JSON Schema of the arguments of `describe_schema`, those in `more` too.
+pub(super) fn describe_input_schema(schemas: &[&Schema], more: &[&str]) -> Value {
+    let input = with_tables(InputSchema::of::<DescribeArguments>(), schemas);
+    let left_out: Vec<&str> =
+        ["detail", "cursor"].into_iter().filter(|name| !more.contains(name)).collect();
+    without(input, &left_out)
 }
 
 /// Gives the JSON Schema of the answer of `query_table`.

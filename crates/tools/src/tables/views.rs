@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tables::{AggregateRequest, Error, QueryRequest, Result, Service};
 
-use super::aggregate_arguments::aggregate_request;
-use super::query_arguments::query_request;
+use super::arguments::{aggregate_request, query_request};
 
 /// The most parameters of a view.
 pub const MAX_PARAMETERS: usize = 20;

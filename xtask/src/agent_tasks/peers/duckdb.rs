@@ -7,7 +7,7 @@ use serde_json::json;
 use testkit::{StdioSession, bed};
 use xshell::cmd;
 
-use super::{Asked, INSTALL, PROTOCOL, PeerRun, impossible, without_documents};
+use super::{INSTALL, PROTOCOL, PeerRequest, PeerRun, impossible, without_documents};
 use crate::agent_tasks::agent::{Agent, ToolServer as _, list_tokens};
 use crate::agent_tasks::data::{DataFacts, Flights, LATE_MINUTES};
 use crate::agent_tasks::facts::{
@@ -19,7 +19,7 @@ use crate::testbed::stamp;
 
 pub(super) const NAME: &str = "mcp-server-motherduck";
 
-pub(super) fn play(asked: Asked<'_>) -> anyhow::Result<PeerRun> {
+pub(super) fn play(asked: PeerRequest<'_>) -> anyhow::Result<PeerRun> {
     let folder = bed::folder().join("peer-duckdb");
     stamp::once(&folder, NAME, || {
         let shell = xshell::Shell::new()?;

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use testkit::StdioSession;
 
-use super::{Asked, PROTOCOL, PeerRun, npm, without_tables};
+use super::{PROTOCOL, PeerRequest, PeerRun, npm, without_tables};
 use crate::agent_tasks::agent::{Agent, list_tokens};
 use crate::agent_tasks::facts::{KINDS, QUESTIONS, document_task};
 use crate::agent_tasks::{Outcome, Played};
@@ -19,7 +19,7 @@ const MAX_READ_BYTES: u64 = 200_000;
 /// Files that an agent reads before it gives up.
 const MAX_READ: usize = 30;
 
-pub(super) fn play(asked: Asked<'_>) -> anyhow::Result<PeerRun> {
+pub(super) fn play(asked: PeerRequest<'_>) -> anyhow::Result<PeerRun> {
     let (node, modules) = npm("@modelcontextprotocol/server-filesystem")?;
     let mut command = Command::new(node);
     command.arg(modules.join("@modelcontextprotocol/server-filesystem/dist/index.js"));

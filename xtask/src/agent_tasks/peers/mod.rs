@@ -30,14 +30,14 @@ pub(super) struct PeerRun {
 
 /// What is asked, over both.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct PeerRequest<'a> {
     pub(super) demo: &'a Facts,
     pub(super) data: Option<&'a DataFacts>,
 }
 
 /// Plays through every peer that can be had; the others say why not.
-pub(super) fn play(asked: Asked<'_>) -> Vec<(String, anyhow::Result<PeerRun>)> {
-    type Peer = fn(Asked<'_>) -> anyhow::Result<PeerRun>;
+pub(super) fn play(asked: PeerRequest<'_>) -> Vec<(String, anyhow::Result<PeerRun>)> {
+    type Peer = fn(PeerRequest<'_>) -> anyhow::Result<PeerRun>;
     let peers: [(&str, Peer); 3] = [
         (filesystem::NAME, filesystem::play),
         (duckdb::NAME, duckdb::play),
@@ -74,7 +74,7 @@ fn npm(package: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
 }
 
 /// The tasks over tables and names that a server of documents has nothing for.
-fn without_tables(name: &str, agent: &mut Agent<'_>, asked: Asked<'_>) -> Vec<Played> {
+fn without_tables(name: &str, agent: &mut Agent<'_>, asked: PeerRequest<'_>) -> Vec<Played> {
     let mut tasks: Vec<String> = facts::TABLE_TASKS.map(str::to_owned).to_vec();
     if let Some(data) = asked.data {
         if data.flights.is_some() {
@@ -87,7 +87,7 @@ fn without_tables(name: &str, agent: &mut Agent<'_>, asked: Asked<'_>) -> Vec<Pl
 }
 
 /// The tasks over documents that a server of tables has nothing for.
-fn without_documents(name: &str, agent: &mut Agent<'_>, asked: Asked<'_>) -> Vec<Played> {
+fn without_documents(name: &str, agent: &mut Agent<'_>, asked: PeerRequest<'_>) -> Vec<Played> {
     let mut tasks: Vec<String> = facts::document_tasks();
     tasks.extend(asked.data.iter().flat_map(|data| &data.sentences).map(|one| one.task()));
     impossible(name, agent, tasks)

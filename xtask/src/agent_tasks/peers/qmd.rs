@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use testkit::{Folder, StdioSession};
 
-use super::{Asked, PROTOCOL, PeerRun, npm, without_tables};
+use super::{PROTOCOL, PeerRequest, PeerRun, npm, without_tables};
 use crate::agent_tasks::agent::{Agent, MAX_OPENED, ToolServer as _, list_tokens};
 use crate::agent_tasks::facts::{KINDS, QUESTIONS, document_task};
 use crate::agent_tasks::{Outcome, Played};
@@ -25,7 +25,7 @@ struct Tools {
     get: String,
 }
 
-pub(super) fn play(asked: Asked<'_>) -> anyhow::Result<PeerRun> {
+pub(super) fn play(asked: PeerRequest<'_>) -> anyhow::Result<PeerRun> {
     let (node, modules) = npm("@tobilu/qmd")?;
     let program = modules.join(".bin/qmd");
     let home = Folder::new();

@@ -77,14 +77,14 @@ fn lookup(args: &LookupBenchArgs) -> anyhow::Result<()> {
     let slot = Arc::new(EmbedderSlot::new(embedder(&config)?));
     match slot.get(&Deadline::after(MODEL_WAIT)) {
         Ok(_) => {
-            let meaning: Arc<dyn filters::NameEmbedder> =
+            let embedder: Arc<dyn filters::NameEmbedder> =
                 Arc::new(filters::ModelNameEmbedder::new(slot));
-            show(&::lookup::bench::run_with_meaning(&args.folder, &meaning)?);
+            show(&::lookup::bench::run_with_vectors(&args.folder, &embedder)?);
         }
         Err(state) => {
             let said = state.warning().map(|warning| warning.message);
             let said = said.unwrap_or_else(|| "no embedder is configured".to_owned());
-            print::note(format!("meaning was not measured: {said}"));
+            print::note(format!("names by vector were not measured: {said}"));
         }
     }
     Ok(())

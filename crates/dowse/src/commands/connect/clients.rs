@@ -28,6 +28,8 @@ pub(super) enum Shape {
     McpServers,
     /// JSON, `mcpServers`, without a type.
     Plain,
+    /// JSON, `mcpServers`, with commands alone: a bridge calls servers over HTTP.
+    CommandsOnly,
     /// JSON, `servers`, with a type.
     VsCode,
     /// JSON, `mcpServers`, with `httpUrl`.
@@ -40,7 +42,7 @@ impl Shape {
     /// Gives the key under which servers are listed.
     pub(super) fn key(self) -> &'static str {
         match self {
-            Shape::McpServers | Shape::Plain | Shape::Gemini => "mcpServers",
+            Shape::McpServers | Shape::Plain | Shape::CommandsOnly | Shape::Gemini => "mcpServers",
             Shape::VsCode => "servers",
             Shape::Toml => "mcp_servers",
         }
@@ -64,7 +66,7 @@ impl Client {
             ),
             ClientName::ClaudeDesktop => (
                 Place::Home(CLAUDE_DESKTOP),
-                Shape::Plain,
+                Shape::CommandsOnly,
                 "quit Claude Desktop and start it again",
             ),
             ClientName::Cursor => (
@@ -93,9 +95,13 @@ impl Client {
             return None;
         }
         Some(match server {
-            Server::Http { url } => {
+            Server::Http { url, key_env } => {
                 let (name, url) = (print::in_shell(name), print::in_shell(url));
-                format!("claude mcp add --transport http {name} {url}")
+                let header = key_env
+                    .as_ref()
+                    .map(|variable| format!(" --header \"Authorization: Bearer ${variable}\""));
+                let header = header.unwrap_or_default();
+                format!("claude mcp add --transport http {name} {url}{header}")
             }
             Server::Pipes { command, args } => {
                 let words: Vec<String> =

@@ -70,7 +70,7 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
 }
 
 fn ids(session: &Session, tools: &[String]) -> anyhow::Result<Vec<String>> {
-    tools.iter().map(|tool| Ok(session.tool(tool)?.id)).collect()
+    tools.iter().map(|tool| Ok(session.tool(tool)?.id.to_string())).collect()
 }
 
 fn address(session: &Session, endpoint: &str) -> String {

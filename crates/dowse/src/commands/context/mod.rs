@@ -19,24 +19,25 @@ use self::args::{ContextCommand, ProjectCommand};
 use self::session::Session;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
+use crate::commands::reach::{Form, Reach, Reading, reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
+use crate::config::Purpose;
 use crate::control::Typed;
 use crate::print;
-use crate::wiring::contexts_service;
+use crate::wiring::{Jobs, contexts_by_words, contexts_service};
 
 /// Characters of a chunk on a terminal; whoever reads a pipe gets all of it.
 const PRINTED_CHARS: usize = 200;
 
 pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
-    let config = load_placed(&args.config, &args.data)?.config;
-    config.check()?;
     // Only what makes something makes a data folder for it.
     let creates = matches!(args.command, ContextCommand::Project(ProjectCommand::Create { .. }));
-    let reading = if creates { None } else { Some(reach_to_read(&config)?) };
-    let (config, reached, _instead) = match reading {
-        Some(reading) => reading.into_parts(),
-        None => (config.clone(), reach(&config)?, None),
+    let purpose = if creates { Purpose::Make } else { Purpose::Look };
+    let config = load_placed(&args.config, &args.data, purpose)?.config;
+    config.check()?;
+    let Reading { reach: reached, config } = match creates {
+        true => Reading { reach: reach(&config)?, config },
+        false => reach_to_read(&config, Jobs::Run)?,
     };
     let shared_state = match reached {
         Reach::Running(connection) => {
@@ -59,8 +60,13 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
 /// Does it with the projects of a running server.
 pub(super) fn hosted(host: &Host, typed: &Typed, args: &ContextArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
+    let is_search = matches!(args.command, ContextCommand::Search { .. });
+    let service = match typed.is_without_model && is_search {
+        true => contexts_by_words(&host.shared_state)?,
+        false => app.contexts.clone().context("the server has no projects")?,
+    };
     let session = Session {
-        service: app.contexts.clone().context("the server has no projects")?,
+        service,
         caller: caller(args),
         links: app.server.link_base(),
         shared_state: host.shared_state.clone(),

@@ -80,7 +80,7 @@ impl Session {
 
     /// Waits for a job, however long it takes, and gives its result.
     pub(super) fn wait(&self, job: &Job) -> anyhow::Result<Value> {
-        let queue = &self.shared_state.kept()?.queue;
+        let queue = &self.shared_state.open_store()?.queue;
         let bar = print::Bar::new();
         loop {
             print::ensure_reader()?;
@@ -102,7 +102,7 @@ fn only<T>(
     what: &str,
     wanted: &str,
     mut all: Vec<T>,
-    of: impl Fn(&T) -> (&String, &String),
+    of: impl Fn(&T) -> (&str, &str),
 ) -> anyhow::Result<T> {
     if let Some(found) = all.iter().position(|one| of(one).0 == wanted) {
         return Ok(all.swap_remove(found));

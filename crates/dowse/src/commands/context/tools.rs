@@ -16,7 +16,7 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
                     ToolType::Search => ToolKind::Search,
                     ToolType::Get => ToolKind::Get,
                 },
-                table_id: session.table(table)?.id,
+                table_id: session.table(table)?.id.to_string(),
                 json_path: path.clone(),
                 name: name.clone(),
                 description: description.clone(),

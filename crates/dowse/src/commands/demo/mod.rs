@@ -1,11 +1,13 @@
 //! `dowse demo`: a small world to try, in one command.
 
+mod bundle;
 mod objects;
-mod world;
 
+use std::net::TcpListener;
 use std::path::Path;
 
 use ::serve::Shared;
+use anyhow::Context;
 use files::Strangers;
 use infer::ModelState;
 use model::{Caller, Deadline};
@@ -13,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::DemoArgs;
 use crate::commands::host::{Hosting, serve_commands};
-use crate::commands::serve::bind;
+use crate::commands::serve::{bind, cannot_listen};
 use crate::commands::{block_on, connect, models, variable};
-use crate::config::{Config, EmbedderProvider, load};
+use crate::config::{Config, DEFAULT_FILE, DEMO, EmbedderProvider, load_as_written};
 use crate::wiring::{Families, SharedState, app, models_dir, work_in_background};
 use crate::{platform, print};
 
@@ -24,9 +26,12 @@ const INDEX_WAIT: std::time::Duration = std::time::Duration::from_secs(20);
 
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let world = args.data_dir.join("world");
-    world::unpack(&world)?;
-    let mut config = load(Some(&world.join(world::CONFIG)), &variable)?.config;
+    bundle::unpack(&world)?;
+    // `--data-dir` holds the whole demo, of which the data is a part.
+    let mut config = load_as_written(Some(&world.join(bundle::CONFIG)), &variable)?.config;
     config.server.listen = args.listen;
+    // Nobody should wait for a download to learn that the port is taken.
+    drop(TcpListener::bind(args.listen).with_context(|| cannot_listen(args.listen))?);
     if config.embedder.provider == EmbedderProvider::Local {
         pull_model(&config);
     }
@@ -111,7 +116,7 @@ fn served(
     if let Some(filters) = &families.filters {
         lines.push(format!("names      {}", filters.categories(&caller).join(", ")));
     }
-    let queue = &shared_state.kept()?.queue;
+    let queue = &shared_state.open_store()?.queue;
     lines.push(objects::knowledge(&families.knowledge, queue, world)?);
     lines.push(objects::contexts(
         &families.contexts,
@@ -127,6 +132,9 @@ fn served(
 
 fn welcome(base: &str, tools: &[String], world: &Path) -> String {
     let documents = std::path::absolute(world).unwrap_or_else(|_| world.to_owned());
+    // Commands find the demo that was started in their folder, unless a configuration is there.
+    let is_found = world.parent() == Some(Path::new(DEMO)) && !Path::new(DEFAULT_FILE).exists();
+    let file = print::in_shell(documents.join(bundle::CONFIG));
     format!(
         r#"
 Dowse serves {n_tools} tools: {names}
@@ -139,8 +147,14 @@ Open the console in a browser
 Try it
   curl -s {base}/mcp -H 'Content-Type: application/json' -d '{call}'
 
+In another terminal{beside}
+  dowse status{config}
+  dowse search{config} remote work allowance
+
 The documents behind it are in {documents}
 "#,
+        beside = if is_found { ", in this folder" } else { "" },
+        config = if is_found { String::new() } else { format!(" --config {file}") },
         n_tools = tools.len(),
         names = tools.join(", "),
         connecting = connect::lines_for_clients(base, false),

@@ -12,7 +12,7 @@ use knowledge::{NewBase, NewCollection, NewDocument, Visibility};
 use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 
-use super::{INDEX_WAIT, world};
+use super::{INDEX_WAIT, bundle};
 
 /// The name of the knowledge base.
 const BASE: &str = "Meridian service desk";
@@ -37,18 +37,18 @@ pub(super) fn knowledge(
     };
     let base = known.map_or_else(|| service.create_base(&caller, &new), Ok)?;
     if is_new {
-        for collection in world::collections() {
+        for collection in bundle::collections() {
             let name = collection.to_owned();
             let new = NewCollection { name, ..NewCollection::default() };
             let made = service.create_collection(&caller, &base.id, &new)?;
-            let documents = world::documents_of(collection)
+            let documents = bundle::documents_of(collection)
                 .map(|path| read(&world.join(path)))
                 .collect::<anyhow::Result<_>>()?;
             let job = service.add_documents(&caller, &made.id, documents)?.job;
             wait(queue, &job)?;
         }
     }
-    let names = world::collections().join(", ");
+    let names = bundle::collections().join(", ");
     Ok(format!("knowledge  {names} in {BASE}, knowledge_base_id {}", base.id))
 }
 
@@ -71,7 +71,7 @@ pub(super) fn contexts(
         }
     };
     if service.list_tables(&caller, &project.id)?.is_empty() {
-        let file = world.join(world::MANUAL);
+        let file = world.join(bundle::MANUAL);
         let deadline = Deadline::after(INDEX_WAIT);
         let table = service.create_table(&caller, &project.id, "t200", &file, &deadline)?;
         let tools = [
@@ -81,7 +81,7 @@ pub(super) fn contexts(
         for (kind, name, description) in tools {
             let new = NewTool {
                 kind,
-                table_id: table.id.clone(),
+                table_id: table.id.to_string(),
                 json_path: String::new(),
                 name: name.to_owned(),
                 description: description.to_owned(),
@@ -95,7 +95,7 @@ pub(super) fn contexts(
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let known = service.list_endpoints(&caller, &project.id)?;
     let remembered = Remembered::read(data_dir)
-        .filter(|remembered| known.iter().any(|endpoint| endpoint.id == remembered.endpoint));
+        .filter(|remembered| known.iter().any(|endpoint| *endpoint.id == *remembered.endpoint));
     let Remembered { endpoint, key } = match remembered {
         Some(remembered) => remembered,
         None => {
@@ -106,11 +106,11 @@ pub(super) fn contexts(
                 &caller,
                 &NewEndpoint {
                     name: PROJECT.to_owned(),
-                    tool_ids: tools.iter().map(|tool| tool.id.clone()).collect(),
-                    project_id: Some(project.id),
+                    tool_ids: tools.iter().map(|tool| tool.id.to_string()).collect(),
+                    project_id: Some(project.id.to_string()),
                 },
             )?;
-            let made = Remembered { endpoint: made.endpoint.id, key: made.api_key };
+            let made = Remembered { endpoint: made.endpoint.id.to_string(), key: made.api_key };
             made.write(data_dir)?;
             made
         }

@@ -24,13 +24,19 @@ const LOW_BYTES: u64 = 8 * MIN_FREE_BYTES;
 pub(super) fn data_folder(data_dir: &Path) -> Finding {
     let check = "data folder";
     let shown = data_dir.display();
-    if !data_dir.exists() {
-        return Finding::ok(check, format!("`{shown}` is made when something is indexed"));
-    }
-    let probe = data_dir.join(format!(".writable-{}", std::process::id()));
-    let written = fs_err::write(&probe, b"");
-    let _ = fs_err::remove_file(&probe);
+    let existing = std::path::absolute(data_dir).unwrap_or_else(|_| data_dir.to_owned());
+    let existing = existing.ancestors().find(|folder| folder.is_dir());
+    // What is made later needs a folder above it that can be written now.
+    let written = existing.map_or(Ok(()), |existing| {
+        let probe = existing.join(format!(".dowse-writable-{}", std::process::id()));
+        let written = fs_err::write(&probe, b"");
+        let _ = fs_err::remove_file(&probe);
+        written
+    });
     match written {
+        Ok(()) if !data_dir.is_dir() => {
+            Finding::ok(check, format!("`{shown}` is made when something is indexed"))
+        }
         Err(error) => Finding::problem(
             check,
             format!("`{shown}` cannot be written: {error}"),
@@ -75,7 +81,15 @@ pub(super) fn model(config: &Config) -> Finding {
         EmbedderProvider::None => model_in(&ModelState::Off),
         EmbedderProvider::Http => Finding::ok("model", "made by a server, see `embedder`"),
         EmbedderProvider::Local if config.base.join(model).is_dir() => {
-            Finding::ok("model", format!("`{model}` is a folder"))
+            match infer::models::is_model_folder(&config.base.join(model)) {
+                true => Finding::ok("model", format!("`{model}` is a folder with a model")),
+                false => Finding::problem(
+                    "model",
+                    format!("the folder `{model}` holds no model"),
+                    "put `model.onnx` (or `model.safetensors`) and `tokenizer.json` into it, or set \
+                     another `embedder.model`",
+                ),
+            }
         }
         EmbedderProvider::Local => model_in(&infer::models::state(&models_dir(config), model)),
     }
@@ -125,6 +139,14 @@ fn provider(section: &str, url: &str) -> Finding {
 
 /// Asks a server for anything; a refusal is an answer, too.
 pub(super) fn answers(url: &str) -> net::Result<()> {
+    match fetched(url) {
+        Ok(()) | Err(net::Error::Status { .. } | net::Error::ComeBackLater { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Asks a server for what is at an address.
+pub(super) fn fetched(url: &str) -> net::Result<()> {
     let client = Client::new(net::Config {
         connect_timeout: ANSWER_WAIT,
         answer_timeout: ANSWER_WAIT,
@@ -133,8 +155,5 @@ pub(super) fn answers(url: &str) -> net::Result<()> {
         reach: Reach::public_and_host_of(url),
         ..net::Config::careful()
     });
-    match client.send(&Request::get(url)?, &Deadline::after(ANSWER_WAIT)) {
-        Ok(_) | Err(net::Error::Status { .. } | net::Error::ComeBackLater { .. }) => Ok(()),
-        Err(error) => Err(error),
-    }
+    client.send(&Request::get(url)?, &Deadline::after(ANSWER_WAIT)).map(|_| ())
 }

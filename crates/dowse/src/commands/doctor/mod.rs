@@ -5,6 +5,7 @@
 
 mod clients;
 mod machine;
+mod settings;
 mod store;
 
 use std::path::PathBuf;
@@ -15,12 +16,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::DoctorArgs;
-use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, holds_data, typed};
-use crate::commands::sets::{Located, Need, locate};
-use crate::wiring::app;
-use crate::{control, print};
+use crate::commands::sets::{Located, Need, locate, remembered};
+use crate::commands::{Outcome, variable};
+use crate::config::UserData;
+use crate::control::{self, Connection};
+use crate::print;
+use crate::wiring::{Jobs, app};
 
 /// What one look came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,16 +58,20 @@ impl Finding {
 
 pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
     let mut findings = Vec::new();
-    match locate(&args.files, &[], Need::Index, |sets| sets) {
+    match locate(&args.files, &[], Need::Index, remembered) {
         Err(error) => findings.push(Finding::problem(
             "configuration",
             format!("{error:#}"),
-            "mend the line that the message shows; docs/reference/configuration.md has every key",
+            "fix the line that the message shows; docs/reference/configuration.md has every key",
         )),
-        Ok(located) if located.is_empty() => findings.push(Finding::ok(
-            "configuration",
-            "none, and no folder was indexed before: `dowse index FOLDER` begins",
-        )),
+        Ok(located) if located.is_empty() => {
+            findings.push(Finding::ok(
+                "configuration",
+                "none, and no folder was indexed before: `dowse index FOLDER` begins",
+            ));
+            let user_data = UserData::find(&variable);
+            findings.extend(user_data.map(|data| machine::data_folder(data.folder())));
+        }
         Ok(located) => {
             for mut one in located {
                 findings.extend(examine(&mut one));
@@ -97,7 +104,12 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     findings.push(machine::disk(&data_dir));
     findings.push(machine::port(&located.config, is_running));
     findings.extend(machine::providers(&located.config));
-    let has_store = is_running || holds_data(&located.config).unwrap_or_default();
+    findings.extend(settings::findings(&located.config, is_running));
+    let has_store = match holds_data(&located.config) {
+        Ok(has_store) => is_running || has_store,
+        // Whose data it is was said with the folder.
+        Err(_) => return findings,
+    };
     // A file says which model is wanted, whatever a server of an earlier version of it has open;
     // without one the server knows, since it may have been started with `--no-model`.
     let is_model_configured = located.file.is_some() || !has_store;
@@ -115,31 +127,67 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     match of_store(located) {
         Ok(more) => {
             let is_known = |finding: &Finding| is_model_configured && finding.check == "model";
+            // A server that answers may still refuse what it is asked for.
+            let is_refused = |check: &str| {
+                let is_same = |other: &Finding| other.check == check;
+                matches!(check, "embedder" | "reranker") && more.iter().any(is_same)
+            };
+            findings.retain(|finding| !is_refused(&finding.check));
             findings.extend(more.into_iter().filter(|finding| !is_known(finding)));
         }
-        Err(error) => findings.push(Finding::problem(
+        Err(NotLooked::Data(error)) => findings.push(Finding::problem(
             "data",
             format!("`{}` cannot be opened: {error:#}", data_dir.display()),
             "do what the message says; `dowse check --repair` rebuilds indexes, and \
              `dowse restore FILE` brings back a backup",
         )),
+        // What was found in the configuration already has its remedy.
+        Err(NotLooked::Settings(error)) if is_among(&findings, &error) => {}
+        Err(NotLooked::Settings(error)) => findings.push(Finding::problem(
+            "configuration",
+            format!("{error:#}"),
+            "fix the setting that the message names; docs/reference/configuration.md has every \
+             key with an example",
+        )),
     }
     findings
 }
 
-fn of_store(located: &mut Located) -> anyhow::Result<Vec<Finding>> {
-    match located.reach(Verify::AtOpening)? {
-        Reach::Running(connection) => {
-            serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
-                "the running server answered something else\n\
-                 hint: it is of another version; restart it",
-            )
-        }
-        Reach::Here(shared_state) => {
-            let (app, _) = app(&located.config, &shared_state)?;
-            store::findings(&shared_state, &app)
-        }
-    }
+/// Why the data was not looked at.
+enum NotLooked {
+    /// It cannot be opened, or the server that has it does not say.
+    Data(anyhow::Error),
+    /// A server of this configuration would not start.
+    Settings(anyhow::Error),
+}
+
+/// Tells whether an error is among the findings: the configuration as a whole, or a variable that
+/// it names.
+fn is_among(findings: &[Finding], error: &anyhow::Error) -> bool {
+    let said = format!("{error:#}");
+    let is_said = |finding: &Finding| match finding.check.as_str() {
+        "configuration" => finding.what == said,
+        "variable" => finding.what.rsplit('`').nth(1).is_some_and(|name| said.contains(name)),
+        _ => false,
+    };
+    findings.iter().any(|finding| finding.state == State::Problem && is_said(finding))
+}
+
+fn of_store(located: &mut Located) -> Result<Vec<Finding>, NotLooked> {
+    let reached = located.reach(Verify::AtOpening, Jobs::Leave).map_err(NotLooked::Data)?;
+    let shared_state = match reached {
+        Reach::Running(connection) => return of_server(connection).map_err(NotLooked::Data),
+        Reach::Here(shared_state) => shared_state,
+    };
+    let (app, _) = app(&located.config, &shared_state).map_err(NotLooked::Settings)?;
+    store::findings(&shared_state, &app).map_err(NotLooked::Data)
+}
+
+fn of_server(connection: Connection) -> anyhow::Result<Vec<Finding>> {
+    serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
+        "the running server answered something else\n\
+         hint: it is of another version; restart it",
+    )
 }
 
 fn configuration(located: &Located) -> Finding {

@@ -9,7 +9,7 @@ use crate::wiring::{SharedState, describe_store};
 
 /// Looks at the model, the engine, the indexes and the sources.
 pub(super) fn findings(shared_state: &SharedState, app: &App) -> anyhow::Result<Vec<Finding>> {
-    let store = &shared_state.kept()?.store;
+    let store = &shared_state.open_store()?.store;
     let report = check::look(shared_state, app)?;
     let mut findings = vec![machine::model_in(&shared_state.embedder.state())];
     if !report.problems.iter().any(|problem| problem.what == "engine") {
@@ -18,8 +18,9 @@ pub(super) fn findings(shared_state: &SharedState, app: &App) -> anyhow::Result<
     for problem in &report.problems {
         findings.push(Finding::problem(&problem.what, &problem.problem, &problem.hint));
     }
-    let damaged = store.check(Repair::No)?;
-    if damaged.is_empty() {
+    let is_away = check::is_engine_away(store);
+    let damaged = if is_away { vec![] } else { store.check(Repair::No)? };
+    if damaged.is_empty() && !is_away {
         findings.push(Finding::ok("index", "catalogue and indexes agree"));
     }
     for one in damaged {
@@ -39,7 +40,7 @@ pub(super) fn findings(shared_state: &SharedState, app: &App) -> anyhow::Result<
                 findings.push(Finding::problem(
                     &check,
                     source.problems.join("; "),
-                    "mend the source or its section in the configuration; `dowse check` shows the cells",
+                    "fix the source or its section in the configuration; `dowse check` shows the cells",
                 ));
             }
         }

@@ -1,22 +1,24 @@
 //! `dowse index`.
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use ::files::{IndexAnswer, Indexed, Service};
 use anyhow::Context;
-use ingest::Priority;
+use infer::ModelState;
+use ingest::{JobProgress, Priority};
 use model::{Caller, Deadline};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::host::{Host, Hosting, serve_commands};
 use crate::commands::reach::{Form, typed};
-use crate::commands::sets::{Need, Set, open_all, served};
+use crate::commands::sets::{Need, Set, only_one, open_all, served};
 use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
 use crate::print;
-use crate::wiring::SharedState;
+use crate::wiring::{SharedState, failing_embedder};
 
 /// How long one wait for a job takes; between two it is seen whether somebody still waits.
 const STEP: Duration = Duration::from_secs(2);
@@ -26,6 +28,9 @@ const ALL_VECTORS: Duration = Duration::from_secs(24 * 3600);
 
 /// How often it is looked how far the vectors of a running server are.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// How long vectors may stand still before their embedder is asked whether it works.
+const STALLED_AFTER: Duration = Duration::from_secs(5);
 
 /// How long the model may take to load.
 const MODEL_WAIT: Duration = Duration::from_secs(120);
@@ -37,9 +42,33 @@ enum VectorMaker {
     Server,
 }
 
+/// What became of the vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum VectorOutcome {
+    LeftToServer,
+    Off,
+    /// The model was never downloaded, which a first index need not wait for.
+    NoModel,
+    /// A model or provider that is configured does not work.
+    Failed,
+    Complete,
+}
+
+impl VectorOutcome {
+    fn as_str(self) -> &'static str {
+        match self {
+            VectorOutcome::LeftToServer => "left to the server",
+            VectorOutcome::Off => "off",
+            VectorOutcome::NoModel => "no model",
+            VectorOutcome::Failed => "failed",
+            VectorOutcome::Complete => "complete",
+        }
+    }
+}
+
 /// Indexes, while other commands can already search what is there.
 pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
-    let set = open_all(&args.files, &args.folders, Need::Nothing, |sets| sets)?.pop();
+    let set = open_all(&args.files, &args.folders, Need::Nothing, only_one)?.pop();
     match set.context("nothing was opened")? {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
         Set::Here { shared_state, service, app } => block_on(async move {
@@ -70,6 +99,9 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &IndexArgs) -> anyhow::Re
         false => served(service, &typed.folder, &named)?,
     };
     let is_json = args.json || typed.is_json;
+    // The server makes them by its own configuration; who wants no model does not wait for that.
+    let no_vectors = args.no_vectors || typed.is_without_model;
+    let args = &IndexArgs { no_vectors, ..args.clone() };
     index_roots(&host.shared_state, service, &roots, args, VectorMaker::Server, is_json)
 }
 
@@ -83,12 +115,18 @@ fn index_roots(
 ) -> anyhow::Result<Outcome> {
     let mut reports = Vec::new();
     for root in roots {
-        // A job that runs already may have passed a file by before it changed: what is there when
-        // the command is typed is found when it ends.
-        if shared_state.kept()?.queue.active(::files::INDEX_JOB, root)?.is_some() {
-            follow(service, root, false)?;
+        // A job that runs already, or that was stopped and goes on now, may have passed a file by
+        // before it changed: what is there when the command is typed is found when it ends.
+        let queue = &shared_state.open_store()?.queue;
+        let running = queue.active(::files::INDEX_JOB, root)?;
+        let mut is_read = false;
+        if let Some(job) = running {
+            let is_full = job.arguments["full"] == true;
+            follow(service, root, is_full)?;
+            // What a full one of everything has just read is not read a second time.
+            is_read = is_full && job.arguments["paths"].is_null();
         }
-        let indexed = follow(service, root, args.full)?;
+        let indexed = follow(service, root, args.full && !is_read)?;
         if !is_json {
             print::line(done(root, &indexed));
         }
@@ -112,25 +150,30 @@ fn index_roots(
     }
     // Words can be searched only when the engine has them; one that does not answer is no success.
     ensure_engine(shared_state)?;
-    let vectors = if args.no_vectors {
-        json!("left to the server")
-    } else {
-        finish_vectors(shared_state, service, maker, is_json)?
+    let vectors = match args.no_vectors {
+        true => VectorOutcome::LeftToServer,
+        false => finish_vectors(shared_state, service, maker, is_json)?,
     };
     if is_json {
-        print::json(&json!({ "roots": reports, "vectors": vectors }))?;
+        print::json(&json!({ "roots": reports, "vectors": vectors.as_str() }))?;
     }
-    Ok(Outcome::Done)
+    Ok(match vectors {
+        VectorOutcome::Failed => Outcome::Problems,
+        VectorOutcome::LeftToServer
+        | VectorOutcome::Off
+        | VectorOutcome::NoModel
+        | VectorOutcome::Complete => Outcome::Done,
+    })
 }
 
 /// Fails when an engine elsewhere does not answer.
 pub(super) fn ensure_engine(shared_state: &SharedState) -> anyhow::Result<()> {
-    let engine = shared_state.kept()?.store.engine();
-    let name = engine.name();
+    let engine = shared_state.open_store()?.store.engine();
+    let name = engine.info().name;
     engine.reach().with_context(|| {
         format!(
             "the engine `{name}` does not answer: what was read is kept, but cannot be searched\n\
-             hint: start it, or mend its address in `[store]`; it catches up by itself when it \
+             hint: start it, or fix its address in `[store]`; it catches up by itself when it \
              answers"
         )
     })
@@ -142,36 +185,56 @@ fn finish_vectors(
     service: &Service,
     maker: VectorMaker,
     is_json: bool,
-) -> anyhow::Result<Value> {
+) -> anyhow::Result<VectorOutcome> {
     if let Err(state) = shared_state.embedder.get(&Deadline::after(MODEL_WAIT)) {
-        let why = state.warning().map(|warning| warning.message).unwrap_or_default();
-        if !why.is_empty() {
-            print::note(format!("note: {why}"));
-        }
-        return Ok(json!(if why.is_empty() { "off" } else { "no model" }));
+        return Ok(without_vectors(&state));
     }
     if service.vector_debt()?.n_without > 0 {
         print::note("words can be searched; vectors follow, and go on later when stopped here");
     }
     let begun = Instant::now();
     let n_missing = service.vector_debt()?.n_without;
+    let (mut fewest, mut progressed_at) = (n_missing, Instant::now());
     let bar = print::Bar::new();
     match maker {
         VectorMaker::ThisCommand => {
-            service
-                .finish_vectors(&Deadline::after(ALL_VECTORS), &|progress| bar.show(progress))?;
+            let deadline = Deadline::after(ALL_VECTORS);
+            let made = service.finish_vectors(&deadline, &|progress| bar.show(progress));
+            if let Err(error) = made {
+                drop(bar);
+                return match failing(shared_state) {
+                    Some(state) => Ok(without_vectors(&state)),
+                    None => Err(error.into()),
+                };
+            }
+            // It gives up without an error where the embedder has gone meanwhile.
+            if service.vector_debt()?.n_without > 0
+                && let Some(state) = failing(shared_state)
+            {
+                drop(bar);
+                return Ok(without_vectors(&state));
+            }
         }
         VectorMaker::Server => loop {
             let n_without = service.vector_debt()?.n_without;
             if n_without == 0 {
                 break;
             }
+            if n_without < fewest {
+                (fewest, progressed_at) = (n_without, Instant::now());
+            } else if progressed_at.elapsed() > STALLED_AFTER {
+                progressed_at = Instant::now();
+                if let Some(state) = failing(shared_state) {
+                    drop(bar);
+                    return Ok(without_vectors(&state));
+                }
+            }
             print::ensure_reader()?;
-            bar.show(&ingest::JobProgress {
+            bar.show(&JobProgress {
                 stage: ingest::Stage::Embedding.as_str().to_owned(),
                 n_done: n_missing.saturating_sub(n_without),
                 n_total: Some(n_missing),
-                ..ingest::JobProgress::default()
+                ..JobProgress::default()
             });
             std::thread::sleep(LOOK_EVERY);
         },
@@ -181,7 +244,27 @@ fn finish_vectors(
         let took = print::duration(begun.elapsed().as_millis() as u64);
         print::line(format!("vectors are complete after {took}"));
     }
-    Ok(json!("complete"))
+    Ok(VectorOutcome::Complete)
+}
+
+/// Says why no vectors were made.
+fn without_vectors(state: &ModelState) -> VectorOutcome {
+    if let Some(warning) = state.warning() {
+        print::note(format!("note: {}", warning.message));
+    }
+    match state {
+        ModelState::Off => VectorOutcome::Off,
+        ModelState::ProviderDown { .. } | ModelState::Broken { .. } => VectorOutcome::Failed,
+        ModelState::Missing { .. }
+        | ModelState::Pulling { .. }
+        | ModelState::Loading { .. }
+        | ModelState::Ready { .. } => VectorOutcome::NoModel,
+    }
+}
+
+/// Gives what is wrong with an embedder elsewhere.
+fn failing(shared_state: &SharedState) -> Option<ModelState> {
+    failing_embedder(&*shared_state.served.load_full()?, &shared_state.embedder)
 }
 
 /// Shows on the terminal how far the indexing of every root is, and what it did, while a server
@@ -201,13 +284,24 @@ pub(crate) fn show_indexing(service: Service) {
 fn follow(service: &Service, root: &str, full: bool) -> anyhow::Result<Indexed> {
     let caller = Caller::local_admin();
     let bar = print::Bar::new();
+    let last = RefCell::new(None);
+    let show = |progress: &JobProgress| {
+        bar.show(progress);
+        *last.borrow_mut() = Some(progress.clone());
+    };
     loop {
         print::ensure_reader()?;
         let deadline = Deadline::after(STEP);
-        let show = |progress: &ingest::JobProgress| bar.show(progress);
         match service.index(&caller, root, full, Priority::High, &deadline, &show)? {
-            IndexAnswer::Running { progress, .. } => bar.show(&progress),
-            IndexAnswer::Done(indexed) => return Ok(indexed),
+            IndexAnswer::Running { progress, .. } => show(&progress),
+            IndexAnswer::Done(indexed) => {
+                // The job told how far it was a moment ago; a bar that goes away at 9 of 10 looks
+                // as if something was left.
+                if let Some(told) = last.take().filter(|told| told.n_total.is_some()) {
+                    bar.show(&JobProgress { n_done: told.n_total.unwrap_or_default(), ..told });
+                }
+                return Ok(indexed);
+            }
         }
     }
 }
@@ -220,4 +314,56 @@ fn done(root: &str, indexed: &Indexed) -> String {
         indexed.removed,
         print::duration(indexed.duration_ms)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use ingest::NewJob;
+    use model::TenantId;
+
+    use super::*;
+    use crate::cli::{ConfigArgs, DataArgs};
+    use crate::config::Config;
+    use crate::files_cli::FilesArgs;
+    use crate::wiring::{Jobs, close_stores};
+
+    /// After an interrupted `index --full` the same command failed with `is being indexed`, and so
+    /// did the one that `status` gave as a hint.
+    #[test]
+    fn an_index_that_was_stopped_goes_on_however_it_was_begun() {
+        for (was_full, full) in [(true, false), (true, true), (false, true), (false, false)] {
+            let folder = testkit::Folder::new();
+            folder.write("documents/plan.md", "The harbour crane is painted in May.");
+            let root = fs_err::canonicalize(folder.join("documents")).unwrap();
+            let root = root.to_str().unwrap().to_owned();
+            let config = Config { data_dir: folder.join("data"), ..Config::default() };
+            let shared_state = SharedState::open(&config).unwrap().with_jobs(Jobs::Leave);
+            let queue = std::sync::Arc::clone(&shared_state.open_store().unwrap().queue);
+            queue
+                .submit(NewJob {
+                    kind: ::files::INDEX_JOB.to_owned(),
+                    subject: root.clone(),
+                    tenant: TenantId::local(),
+                    priority: Priority::High,
+                    arguments: json!({ "root": root, "folder": root, "full": was_full }),
+                })
+                .unwrap();
+            drop((queue, shared_state));
+            close_stores();
+            let args = IndexArgs {
+                files: FilesArgs {
+                    config: ConfigArgs::default(),
+                    data: DataArgs { data_dir: Some(folder.join("data")) },
+                    root: vec![],
+                },
+                folders: vec![folder.join("documents")],
+                full,
+                no_vectors: true,
+                warnings: 0,
+                json: false,
+            };
+            assert_eq!(index(&args).unwrap(), Outcome::Done, "{was_full} {full}");
+            close_stores();
+        }
+    }
 }

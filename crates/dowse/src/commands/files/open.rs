@@ -1,6 +1,6 @@
 //! `dowse open`.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use ::files::{PreviewRequest, Service};
 use anyhow::Context;
@@ -11,6 +11,7 @@ use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all};
+use crate::config::Remembered;
 use crate::control::Typed;
 use crate::files_cli::OpenArgs;
 use crate::print;
@@ -22,27 +23,24 @@ pub(super) const NO_FOLDERS: &str =
 pub(crate) fn open(args: &OpenArgs) -> anyhow::Result<Outcome> {
     let path = std::path::absolute(&args.path)?;
     let resolved = fs_err::canonicalize(&path).unwrap_or_else(|_| path.clone());
-    let mut is_elsewhere = false;
-    let opened = open_all(&args.files, &[], Need::Index, |sets| {
-        let holds = |set: &crate::config::Remembered| {
-            // An earlier version did not write down which folders its data is of.
-            set.folders.is_empty() || set.folders.iter().any(|one| resolved.starts_with(one))
-        };
-        let n_sets = sets.len();
-        let holding: Vec<_> = sets.into_iter().filter(holds).take(1).collect();
-        is_elsewhere = n_sets > 0 && holding.is_empty();
-        holding
-    });
-    anyhow::ensure!(
-        !is_elsewhere,
-        "`{}` is in no folder that was indexed\n\
-         hint: `dowse status` lists the folders; `dowse extract FILE` reads any file",
-        path.display()
-    );
-    let mut sets = opened?;
+    let mut sets = open_all(&args.files, &[], Need::Index, |data| {
+        // The path says which set is meant, wherever it was indexed from.
+        let sets: Vec<Remembered> = data.here().into_iter().chain(data.all()).collect();
+        let holds = |set: &&Remembered| set.folders.iter().any(|one| resolved.starts_with(one));
+        // An earlier version did not write down which folders its data is of.
+        let is_unnamed = |set: &&Remembered| set.folders.is_empty();
+        let chosen = sets.iter().find(holds).or_else(|| sets.iter().find(is_unnamed));
+        anyhow::ensure!(
+            chosen.is_some() || sets.is_empty(),
+            "`{}` is in no folder that was indexed\n\
+             hint: `dowse status` lists the folders; `dowse extract FILE` reads any file",
+            path.display()
+        );
+        Ok(chosen.cloned().into_iter().collect())
+    })?;
     match sets.pop().context("nothing was opened")? {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
-        Set::Here { service, .. } => show(&service, &path, args, args.json),
+        Set::Here { service, .. } => show(&service, &without_steps_up(path), args, args.json),
     }
 }
 
@@ -50,7 +48,16 @@ pub(crate) fn open(args: &OpenArgs) -> anyhow::Result<Outcome> {
 pub(crate) fn hosted(host: &Host, typed: &Typed, args: &OpenArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
     let service = app.files.as_ref().context(NO_FOLDERS)?;
-    show(service, &typed.folder.join(&args.path), args, args.json || typed.is_json)
+    let path = without_steps_up(typed.folder.join(&args.path));
+    show(service, &path, args, args.json || typed.is_json)
+}
+
+/// Gives a path as a search prints it, where `..` is in it.
+fn without_steps_up(path: PathBuf) -> PathBuf {
+    match path.components().any(|part| part == Component::ParentDir) {
+        true => fs_err::canonicalize(&path).unwrap_or(path),
+        false => path,
+    }
 }
 
 fn show(service: &Service, path: &Path, args: &OpenArgs, is_json: bool) -> anyhow::Result<Outcome> {

@@ -1,5 +1,6 @@
 //! `dowse search`: the exit code says whether something was found.
 
+use std::collections::HashSet;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
@@ -11,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
-use crate::commands::sets::{Need, Set, open_all, served};
+use crate::commands::sets::{Need, Set, open_all, remembered, served};
 use crate::commands::words::{error_in_flags, in_flags};
 use crate::control::Typed;
 use crate::files_cli::SearchArgs;
 use crate::print;
-use crate::wiring::SharedState;
+use crate::wiring::{SharedState, files_by_words};
 
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
@@ -42,11 +43,14 @@ struct Item {
     path: String,
     pointer: String,
     snippet: String,
+    /// Other files with the same content.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    duplicates: Vec<String>,
 }
 
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     let mut answer: Option<Answer> = None;
-    for set in open_all(&args.files, &[], Need::Index, |sets| sets)? {
+    for set in open_all(&args.files, &[], Need::Index, remembered)? {
         let more = match set {
             Set::Running(connection) => {
                 let lines = connection.captured(typed(Form::Json)?)?;
@@ -70,8 +74,11 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
 
 /// Searches what a running server has indexed.
 pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::Result<Outcome> {
-    let app = host.app();
-    let service = app.files.as_ref().context(super::open::NO_FOLDERS)?;
+    let service = match typed.is_without_model {
+        true => files_by_words(&host.shared_state)?,
+        false => host.app().files.clone(),
+    };
+    let service = &service.context(super::open::NO_FOLDERS)?;
     let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
     let roots = Some(roots).filter(|roots| !roots.is_empty());
     let answer = answer_of(&host.shared_state, service, args, roots)?;
@@ -117,6 +124,7 @@ fn answer(query: String, found: SearchResults) -> Answer {
         path: item.path,
         pointer: item.pointer,
         snippet: guard::redacted_piece(&item.snippet, &item.around).0,
+        duplicates: item.duplicates,
     });
     Answer {
         query,
@@ -132,8 +140,13 @@ fn answer(query: String, found: SearchResults) -> Answer {
 fn merged(mut one: Answer, other: Answer, k: usize) -> Answer {
     one.items.extend(other.items);
     one.items.sort_by(|left, right| right.score.total_cmp(&left.score));
+    // A folder may be in several sets, by itself and inside another.
+    let mut seen = HashSet::new();
+    let n_items = one.items.len();
+    one.items.retain(|item| seen.insert(item.path.clone()));
+    let n_twice = n_items - one.items.len();
     one.items.truncate(k);
-    one.total_estimate += other.total_estimate;
+    one.total_estimate = (one.total_estimate + other.total_estimate).saturating_sub(n_twice);
     for warning in other.warnings {
         if !one.warnings.contains(&warning) {
             one.warnings.push(warning);
@@ -157,6 +170,9 @@ fn show(answer: &Answer, is_json: bool, is_terminal: bool) -> anyhow::Result<Out
             "{:.2}  {}  ({})\n      {snippet}",
             item.score, item.path, item.pointer
         ));
+        for duplicate in &item.duplicates {
+            print::line(format!("      the same: {duplicate}"));
+        }
     }
     let filters = [answer.exts.join(", "), answer.years.join(", ")];
     let filters: Vec<&str> =

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
+use ingest::JobService as _;
 use knowledge::{Accepted, Content, DocumentState, NewCollection, NewDocument, OcrRepair, limits};
 use model::iso;
 use serde_json::{Value, json};
@@ -90,7 +91,7 @@ impl Session {
 
     pub(super) fn list_jobs(&self) -> anyhow::Result<()> {
         let mut rows = print::Table::new(["id", "kind", "status", "done", "created", "error"]);
-        for job in self.shared_state.kept()?.queue.list()? {
+        for job in self.shared_state.open_store()?.queue.list()? {
             if self.service.check_job(&self.caller, &job).is_err() {
                 continue;
             }

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 use super::session::Session;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, reach, reach_to_read, typed};
+use crate::commands::reach::{Form, Reach, Reading, reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
 use crate::commands::words::in_flags;
+use crate::config::Purpose;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
 use crate::print;
-use crate::wiring::knowledge_service;
+use crate::wiring::{Jobs, knowledge_by_words, knowledge_service};
 
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
@@ -27,13 +28,13 @@ const SEARCH_WAIT: Duration = Duration::from_secs(60);
 const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
-    let config = load_placed(&args.config, &args.data)?.config;
     // Only what makes something makes a data folder for it.
     let creates = matches!(args.command, KbCommand::Create { .. });
-    let reading = if creates { None } else { Some(reach_to_read(&config)?) };
-    let (config, reached, _instead) = match reading {
-        Some(reading) => reading.into_parts(),
-        None => (config.clone(), reach(&config)?, None),
+    let purpose = if creates { Purpose::Make } else { Purpose::Look };
+    let config = load_placed(&args.config, &args.data, purpose)?.config;
+    let Reading { reach: reached, config } = match creates {
+        true => Reading { reach: reach(&config)?, config },
+        false => reach_to_read(&config, Jobs::Run)?,
     };
     let shared_state = match reached {
         Reach::Running(connection) => {
@@ -54,8 +55,13 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
 
 /// Does it with the knowledge bases of a running server.
 pub(crate) fn hosted(host: &Host, typed: &Typed, args: &KbArgs) -> anyhow::Result<Outcome> {
+    let is_search = matches!(args.command, KbCommand::Search { .. });
+    let service = match typed.is_without_model && is_search {
+        true => knowledge_by_words(&host.shared_state)?,
+        false => host.app().knowledge.clone().context("the server has no knowledge bases")?,
+    };
     let session = Session {
-        service: host.app().knowledge.clone().context("the server has no knowledge bases")?,
+        service,
         shared_state: host.shared_state.clone(),
         caller: caller(args),
         folder: typed.folder.clone(),
@@ -142,7 +148,7 @@ impl Session {
             KbCommand::Search { kb, query, threshold, max_results } => {
                 return self.search(&SearchRequest {
                     query: query.clone(),
-                    knowledge_base_id: self.base(kb)?.id,
+                    knowledge_base_id: self.base(kb)?.id.to_string(),
                     threshold: *threshold,
                     max_results: (*max_results).min(knowledge::limits::MAX_RESULTS),
                 });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
-use ingest::{Job, JobState};
+use ingest::{Job, JobService as _, JobState};
 use knowledge::{KnowledgeBase, Service};
 use model::{Caller, Deadline};
 use serde_json::json;
@@ -58,7 +58,7 @@ impl Session {
     /// Waits until vectors and summaries have followed what changed.
     pub(super) fn settle(&self) -> anyhow::Result<()> {
         loop {
-            let jobs = self.shared_state.kept()?.queue.list()?;
+            let jobs = self.shared_state.open_store()?.queue.list()?;
             let is_open = |job: &&Job| {
                 !job.state.is_final() && self.service.check_job(&self.caller, job).is_ok()
             };
@@ -71,7 +71,7 @@ impl Session {
 
     /// Waits for a job, however long it takes, and says how far it is.
     pub(super) fn wait(&self, job: &Job) -> anyhow::Result<()> {
-        let queue = &self.shared_state.kept()?.queue;
+        let queue = &self.shared_state.open_store()?.queue;
         let bar = print::Bar::new();
         loop {
             print::ensure_reader()?;

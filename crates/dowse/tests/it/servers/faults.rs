@@ -1,6 +1,6 @@
 //! Proves, with faults of bounded time, that: another server finishes what a killed one had taken, and
-//! nothing acknowledged is lost or done twice, wherever uploads are; a database that is restarted or
-//! killed under load costs writes for a while, each with its sentence and when to try again, and no
+//! nothing acknowledged is lost or done twice, wherever uploads are; a database that is restarted,
+//! killed or hangs under load costs writes for a while, each with its sentence and when to try again, and no
 //! restart; a server that was stopped for long catches up, says so, and spoils nothing; clocks that
 //! are hours apart take no job from a server that lives, and hand over those of one that does not.
 
@@ -119,15 +119,27 @@ impl Load {
     }
 }
 
+/// Ends a load also when the test fails meanwhile.
+struct EndOfLoad<'a>(&'a Load);
+
+impl Drop for EndOfLoad<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
-fn a_database_that_is_restarted_and_killed_costs_writes_for_a_while_and_no_restart() {
+fn a_database_that_is_restarted_killed_or_hangs_costs_writes_for_a_while_and_no_restart() {
     let Some(mut bed) = Bed::embedded() else { return };
     let members = bed.start_many(2);
     let collection = members[0].collection();
     let load = Load::new();
-    let faults: &[&str] =
-        if is_long() { &["stop", "kill", "stop", "kill"] } else { &["stop", "kill"] };
+    let faults: &[&str] = match is_long() {
+        true => &["stop", "kill", "hang", "stop", "kill", "hang"],
+        false => &["stop", "kill", "hang"],
+    };
     std::thread::scope(|scope| {
+        let _end = EndOfLoad(&load);
         for (idx, member) in members.iter().enumerate() {
             let (load, collection) = (&load, &collection);
             scope.spawn(move || load.run(member, collection, &format!("writer{idx}")));
@@ -136,6 +148,7 @@ fn a_database_that_is_restarted_and_killed_costs_writes_for_a_while_and_no_resta
             load.wait_for_more(&members[0]);
             match *fault {
                 "stop" => bed.postgres.stop(),
+                "hang" => bed.postgres.hang(),
                 _ => bed.postgres.kill(),
             }
             for member in &members {
@@ -158,7 +171,10 @@ fn a_database_that_is_restarted_and_killed_costs_writes_for_a_while_and_no_resta
             members[0].wait_until("no write was refused", || {
                 load.n_refused.load(Ordering::Relaxed) > before
             });
-            bed.postgres.start_again();
+            match *fault {
+                "hang" => bed.postgres.go_on(),
+                _ => bed.postgres.start_again(),
+            }
             for member in &members {
                 member.wait_until("it does not recover", || {
                     member.http().get("/readyz").status == 200
@@ -166,7 +182,6 @@ fn a_database_that_is_restarted_and_killed_costs_writes_for_a_while_and_no_resta
             }
             load.wait_for_more(&members[0]);
         }
-        load.is_over.store(true, Ordering::Relaxed);
     });
     let acknowledged = load.acknowledged.into_inner().unwrap();
     members[0].wait_until_ready(&acknowledged);

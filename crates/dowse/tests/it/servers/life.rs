@@ -1,6 +1,8 @@
 //! Proves that: what one server takes is found on the others, and originals come from any of them;
 //! servers that start at once on an empty database make its tables once; a schedule runs once; two
-//! servers that write one document leave one; a folder of one server is not forgotten by another.
+//! servers that write one document leave one; a folder of one server is not forgotten by another, and
+//! is when the last one lets go of it; answers that are kept are on no server's disk, and are erased
+//! with their source whoever gave them.
 
 use serde_json::json;
 use testkit::Request;
@@ -93,6 +95,70 @@ fn writers_of_one_document_leave_one(bed: &Bed) {
     }
 }
 
+/// Answers that are kept for replay were files of the server that gave them: text stayed there when
+/// its source was deleted on another one, and with an engine elsewhere too.
+fn answers_are_kept_by_none_and_erased_for_all(bed: &Bed) {
+    let mut members = bed.start_many(2);
+    let collection = members[0].collection();
+    let text = "The yellow submarine dives at dawn.";
+    let id = members[0].add(&collection, "secret", text);
+    let kept = "SELECT count(*) FROM dowse.objects
+                WHERE kind = 'moment_answer' AND body LIKE '%submarine dives%'";
+    let n_kept = || bed.postgres.run(kept).trim().parse::<usize>().unwrap();
+    for member in &members {
+        member.wait_until_ready(std::slice::from_ref(&id));
+        let before = n_kept();
+        let call = json!({ "query": "yellow", "knowledge_base_id": collection.base });
+        member.wait_until("it is not found", || {
+            let found = member.http().post_json("/v1/call/search_documents", &call);
+            found.text().contains("submarine dives")
+        });
+        member.wait_until("the answer is not kept", || n_kept() > before);
+    }
+    if bed.qdrant.is_some() {
+        for member in &mut members {
+            assert_eq!(files_with(member, "submarine dives"), [""; 0]);
+            member.server.signal(rustix::process::Signal::TERM);
+            member.start_again();
+            assert_eq!(files_with(member, "submarine dives"), [""; 0]);
+        }
+    }
+    let gone = members[0].http().send(&Request::new("DELETE", &format!("/v1/documents/{id}")));
+    assert!(gone.status < 300, "{}", gone.text());
+    assert_eq!(n_kept(), 0);
+}
+
+/// Names the files of a server's data folder that hold some text.
+fn files_with(member: &Member, text: &str) -> Vec<String> {
+    let mut folders = vec![member.folder.join("data")];
+    let mut found = vec![];
+    while let Some(folder) = folders.pop() {
+        for entry in fs_err::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(bytes) = fs_err::read(&path)
+                && bytes.windows(text.len()).any(|window| window == text.as_bytes())
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn answers_are_erased_with_their_source_whoever_kept_them() {
+    let Some(bed) = Bed::embedded() else { return };
+    answers_are_kept_by_none_and_erased_for_all(&bed);
+}
+
+#[test]
+fn a_server_over_qdrant_has_no_passage_on_its_disk() {
+    let Some(bed) = Bed::qdrant(1) else { return };
+    answers_are_kept_by_none_and_erased_for_all(&bed);
+}
+
 #[test]
 fn a_folder_that_two_servers_see_feeds_its_collection_once() {
     let Some(bed) = Bed::embedded() else { return };
@@ -126,6 +192,53 @@ fn a_folder_that_two_servers_see_feeds_its_collection_once() {
     let documents = members[1].http().get(&format!("/v1/collections/{}/documents", collection.id));
     let listed = documents.json();
     assert_eq!(listed["documents"].as_array().map(Vec::len), Some(13), "{listed}");
+}
+
+#[test]
+fn a_folder_leaves_with_the_last_server_that_has_it_and_its_job_is_its_own() {
+    let Some(bed) = Bed::embedded() else { return };
+    let shared = testkit::Folder::new();
+    for n in 0..40 {
+        shared.write(format!("note{n}.txt"), format!("Note number{n} about the lighthouse."));
+    }
+    let own = testkit::Folder::new();
+    own.write("own.txt", "A word about the castle.");
+    let with = |roots: &[&testkit::Folder]| {
+        let roots: Vec<_> = roots.iter().map(|folder| folder.path()).collect();
+        format!("{}\n[files]\nroots = {roots:?}\n", bed.config())
+    };
+    let started = |roots: &[&testkit::Folder]| {
+        let folder = testkit::Folder::new();
+        folder.write("dowse.toml", with(roots));
+        Member { server: super::start_in(&folder), folder }
+    };
+    let one = started(&[&shared]);
+    // It starts while the first one may still index, and leaves that job alone.
+    let other = started(&[&own]);
+    let indexed = |root: &testkit::Folder| {
+        let sql = format!(
+            "SELECT count(*) FROM dowse.documents WHERE id LIKE '{}/%'",
+            root.path().canonicalize().unwrap().display()
+        );
+        bed.postgres.run(&sql).trim().to_owned()
+    };
+    one.wait_until("the folder is not indexed", || indexed(&shared) == "40");
+    other.wait_until("its own folder is not indexed", || indexed(&own) == "1");
+    let change = |member: &Member, roots: &[&testkit::Folder]| {
+        member.folder.write("dowse.toml", with(roots));
+        let is_in_place = member.server.wait_for_log("the new configuration is in place");
+        assert!(is_in_place, "{}", member.server.stderr());
+    };
+    // Both have it; one lets go, and then the last one.
+    change(&other, &[&own, &shared]);
+    change(&one, &[]);
+    assert_eq!(indexed(&shared), "40");
+    let mut last = other;
+    last.server.signal(rustix::process::Signal::TERM);
+    last.folder.write("dowse.toml", with(&[&own]));
+    last.start_again();
+    last.wait_until("it is still there", || indexed(&shared) == "0");
+    assert_eq!(indexed(&own), "1");
 }
 
 #[test]

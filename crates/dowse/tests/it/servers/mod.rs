@@ -5,6 +5,7 @@
 
 mod faults;
 mod life;
+mod links;
 mod moving;
 mod peers;
 

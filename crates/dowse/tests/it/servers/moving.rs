@@ -98,6 +98,13 @@ fn there_and_back(bed: &Bed) {
 
     let shared = Member { server: start_in(&there), folder: there };
     shared.wait_until("answers differ", || seen(&shared, &collection, &ids) == before);
+    // A server with a folder of its own serves the same database: nothing is moved under it.
+    let operator = Folder::new();
+    operator.write("dowse.toml", bed.config());
+    let elsewhere = Folder::new();
+    elsewhere.write("dowse.toml", LOCAL);
+    let refused = run(&["move", "--config", &config_of(&operator), "--to", &config_of(&elsewhere)]);
+    fails(&refused, "serves the catalogue in PostgreSQL");
     let late = shared.add(&collection, "late", "A late letter from the harbour.");
     shared.wait_until_ready(std::slice::from_ref(&late));
     shared.wait_until("it is not found", || {
@@ -156,6 +163,10 @@ fn an_interrupted_move_is_repeated_and_what_was_deleted_since_is_gone() {
         member.found(&collection, "harbour letter").len() == ids.len() - 1
             && member.n_documents(&collection) == ids.len() as u64 - 1
     });
+    // A deletion is out of the answers before it is out of the statistics that scores follow, which
+    // a server has caught up with when it starts.
+    let folder = stopped(member);
+    let member = Member { server: start_in(&folder), folder };
     let before = seen(&member, &collection, &ids[1..]);
     let folder = stopped(member);
     succeeds(&run(&["move", "--config", &from, "--to", &to]));
@@ -163,6 +174,46 @@ fn an_interrupted_move_is_repeated_and_what_was_deleted_since_is_gone() {
     let shared = Member { server: start_in(&there), folder: there };
     shared.wait_until("answers differ", || seen(&shared, &collection, &ids[1..]) == before);
     assert_eq!(shared.http().get(&path).status, 404);
+}
+
+#[test]
+fn a_move_that_was_killed_is_repeated() {
+    let Some(bed) = Bed::embedded() else { return };
+    let member = local();
+    let (collection, ids) = filled(&member);
+    let before = seen(&member, &collection, &ids);
+    let folder = stopped(member);
+    let there = Folder::new();
+    there.write("dowse.toml", bed.config());
+    let (from, to) = (config_of(&folder), config_of(&there));
+    succeeds(&run(&["check", "--config", &to]));
+    // Something that the move writes waits for ever, once in each of its parts.
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    bed.postgres.run(
+        "CREATE FUNCTION dowse.wait() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN PERFORM pg_sleep(3600); RETURN NEW; END $$",
+    );
+    for table in ["documents", "pieces"] {
+        bed.postgres.run(&format!(
+            "CREATE TRIGGER waiting BEFORE INSERT ON dowse.{table} FOR EACH ROW \
+             EXECUTE FUNCTION dowse.wait()"
+        ));
+        let mut command = dowse("move");
+        let mut moving = command.args(["--config", &from, "--to", &to]).spawn().unwrap();
+        let is_there =
+            testkit::wait_until(super::PATIENCE, || bed.postgres.run(waiting).trim() != "0");
+        assert!(is_there, "the move never came to `{table}`");
+        moving.kill().unwrap();
+        moving.wait().unwrap();
+        bed.postgres.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
+        );
+        bed.postgres.run(&format!("DROP TRIGGER waiting ON dowse.{table}"));
+    }
+    succeeds(&run(&["move", "--config", &from, "--to", &to]));
+    let shared = Member { server: start_in(&there), folder: there };
+    shared.wait_until("answers differ", || seen(&shared, &collection, &ids) == before);
+    drop(folder);
 }
 
 #[test]

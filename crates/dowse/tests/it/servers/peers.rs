@@ -110,6 +110,11 @@ fn a_cluster_that_is_away_is_said_and_found_again() {
     let ids = write(&member, &collection, "before", 2);
     member.wait_until_ready(&ids);
     bed.qdrant.as_mut().unwrap().kill(0);
+    // It is known before anybody asks or writes.
+    member.wait_until("nobody says that the engine is away", || {
+        let ready = member.http().get("/readyz").json();
+        ready["reads"] == true && ready["degraded"][0]["what"] == "engine"
+    });
     let answer = member.search(&collection, "harbour");
     assert_eq!(answer.status, 503, "{}", answer.text());
     let message = answer.json()["error"]["message"].clone();
@@ -119,6 +124,32 @@ fn a_cluster_that_is_away_is_said_and_found_again() {
     let late = member.add(&collection, "late", "A late letter from the harbour.");
     assert_eq!(member.http().send(&Request::new("GET", "/v1/knowledge-bases")).status, 200);
     bed.qdrant.as_mut().unwrap().start_again(0);
+    member.wait_until_ready(std::slice::from_ref(&late));
+    member.wait_until("it is not found", || member.found(&collection, "harbour").len() == 3);
+    member.wait_until("it is still degraded", || {
+        member.http().get("/readyz").json()["status"] == "ready"
+    });
+}
+
+#[test]
+fn a_cluster_that_hangs_is_said_and_found_again() {
+    let Some(bed) = Bed::qdrant(1) else { return };
+    let member = bed.start();
+    let collection = member.collection();
+    let ids = write(&member, &collection, "before", 2);
+    member.wait_until_ready(&ids);
+    member.wait_until("not found", || member.found(&collection, "harbour").len() == 2);
+    bed.qdrant.as_ref().unwrap().hang(0);
+    let answer = member.search(&collection, "harbour");
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert_eq!(answer.json()["error"]["message"], "Failed to connect to api-admin service");
+    assert!(answer.header("retry-after").is_some());
+    member.wait_until("nobody says that the engine is away", || {
+        let ready = member.http().get("/readyz");
+        ready.status == 200 && ready.json()["degraded"][0]["what"] == "engine"
+    });
+    let late = member.add(&collection, "late", "A late letter from the harbour.");
+    bed.qdrant.as_ref().unwrap().go_on(0);
     member.wait_until_ready(std::slice::from_ref(&late));
     member.wait_until("it is not found", || member.found(&collection, "harbour").len() == 3);
     member.wait_until("it is still degraded", || {

@@ -1,6 +1,6 @@
 //! `POST /v1/chat`.
 
-mod said;
 mod stream;
+mod transcript;
 
 pub(super) use stream::routes;

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tools::{Code, ErrorShape, ToolError};
 
-use super::said::{citations, passages, plain, together};
+use super::transcript::{citations, passages, plain, together};
 use crate::api::body;
 use crate::api::knowledge::not_served;
 use crate::api::operation::{Api, Doc};
@@ -340,7 +340,7 @@ impl Chat {
                     warnings: Vec::new(),
                 })),
                 Ok(Some(_)) => {
-                    let message = "the language model said nothing";
+                    let message = "the language model returned no text";
                     Ok(Spoken::Nothing(ToolError::new(Code::LlmUpstream, message)))
                 }
                 Err(error) if text.is_empty() => Ok(Spoken::Nothing(error)),

@@ -93,7 +93,9 @@
   });
 
   // Forms that change something small stay on the page.
-  document.addEventListener("submit", async event => {
+  // A click shows at once, is sent also when its page is left, and counts after those before it.
+  const sent = new WeakMap();
+  document.addEventListener("submit", event => {
     const form = event.target.closest("form[data-quiet]");
     if (!form) return;
     event.preventDefault();
@@ -101,15 +103,21 @@
     const data = new URLSearchParams(new FormData(form, button));
     // Without a page to go on to, the answer is that it was done and nothing else.
     data.delete("next");
-    let response = null;
-    try { response = await fetch(form.action, { method: "POST", body: data }); } catch { /* said below */ }
-    // A session that has ended is sent to the page where one signs in.
-    if (response?.redirected || response?.status === 401) { location.reload(); return; }
-    for (const other of $$("button", form)) other.removeAttribute("aria-pressed");
-    if (button) {
-      if (response?.ok) button.setAttribute("aria-pressed", "true");
-      else button.textContent = "Failed";
-    }
+    for (const other of $$("button[aria-pressed]", form)) other.setAttribute("aria-pressed", String(other === button));
+    const send = async () => {
+      let response = null;
+      try { response = await fetch(form.action, { method: "POST", body: data, keepalive: true }); } catch { /* said below */ }
+      // A session that has ended is sent to the page where one signs in.
+      if (response?.redirected || response?.status === 401) { location.reload(); return; }
+      if (!button) return;
+      if (response?.ok) {
+        if (!button.hasAttribute("aria-pressed")) button.setAttribute("aria-pressed", "true");
+      } else {
+        button.setAttribute("aria-pressed", "false");
+        button.textContent = "Failed";
+      }
+    };
+    sent.set(form, (sent.get(form) || Promise.resolve()).then(send));
   });
 
   // What cannot be undone is asked about once.
@@ -164,16 +172,20 @@
     });
     // What was uploaded appears in its list, and the list is looked at until all of it is indexed.
     const refresh = async () => {
-      const shown = $("[data-refresh]");
-      for (let round = 0; shown && round < 120; round += 1) {
+      const shown = $$("[data-refresh]");
+      for (let round = 0; shown.length && round < 120; round += 1) {
         await new Promise(done => { setTimeout(done, 1000); });
         let text = "";
         try { text = await (await fetch(location.href)).text(); } catch { continue; }
-        const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("[data-refresh]");
-        if (!fresh) return;
-        shown.replaceChildren(...fresh.childNodes);
-        prepare(shown);
-        if (!$(".badge.pending, .badge.queued, .badge.indexing, .badge.running", shown)) return;
+        const fresh = $$("[data-refresh]", new DOMParser().parseFromString(text, "text/html"));
+        if (fresh.length !== shown.length) return;
+        shown.forEach((part, position) => {
+          part.replaceChildren(...fresh[position].childNodes);
+          prepare(part);
+        });
+        if (shown.some(part => $(".badge.pending, .badge.queued, .badge.indexing, .badge.running", part))) continue;
+        for (const state of $$(".ok span:last-child", list)) state.textContent = "in the list below";
+        return;
       }
     };
     const all = async files => {

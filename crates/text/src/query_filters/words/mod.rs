@@ -30,8 +30,18 @@ pub(super) struct Words {
     pub(super) since: &'static str,
     /// Begins a range that is open to the present, without its year.
     pub(super) after: &'static str,
-    /// Ends a range that is open to the past: no filter.
+    /// Ends a range that is open to the past, without its year.
+    pub(super) before: &'static str,
+    /// Ends a range that is open to the past, with its year.
     pub(super) until: &'static str,
+    /// Is behind a year and begins a range without it: "2021 után".
+    pub(super) after_behind: &'static str,
+    /// Is behind a year and begins a range with it.
+    pub(super) since_behind: &'static str,
+    /// Is behind a year and ends a range without it.
+    pub(super) before_behind: &'static str,
+    /// Is behind a year and ends a range with it.
+    pub(super) until_behind: &'static str,
     /// "Last year".
     pub(super) last_year: &'static str,
     /// "This year".

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use infer::Embedder;
 use model::{DocumentId, Passage, PassageId, Pointer, Span};
-use retrieve::eval::{Dataset, KeptVectors};
+use retrieve::eval::{Dataset, StoredVectors};
 use sha2::{Digest, Sha256};
 use store::Document;
 
@@ -56,7 +56,7 @@ impl Corpus {
         anyhow::ensure!(!sentences.is_empty(), "the sets have no sentences");
         let n_real = n_real.min(2 * sentences.len());
         let texts: Vec<String> = (0..n_real).map(|at| embedded(&sentences, at)).collect();
-        let mut kept = KeptVectors::open(cache, embedder, CACHE_NAME)?;
+        let mut kept = StoredVectors::open(cache, embedder, CACHE_NAME)?;
         kept.embed_missing(embedder, &texts, &|n_done, n_all| {
             if n_done % 3_200 == 0 {
                 print::note(format!("embedded {n_done} of {n_all} sentences"));

@@ -1,0 +1,60 @@
+//! Statements of one query, run in one transaction, and their cells.
+
+use model::Deadline;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
+
+use super::super::answer::{Cell, Run};
+use super::super::statement::Statement;
+use super::Inner;
+use crate::{Result, Value};
+
+pub(super) struct Transaction<'c> {
+    pub(super) inner: &'c Inner,
+    pub(super) client: &'c Client,
+    pub(super) deadline: &'c Deadline,
+}
+
+impl Run for Transaction<'_> {
+    fn run(&mut self, statement: &Statement, shape: &[Cell]) -> Result<Vec<Vec<Value>>> {
+        let parameters: Vec<(Box<dyn ToSql + Sync>, Type)> =
+            statement.parameters.iter().map(bound).collect();
+        let parameters: Vec<(&(dyn ToSql + Sync), Type)> =
+            parameters.iter().map(|(value, kind)| (value.as_ref(), kind.clone())).collect();
+        let asked = self.client.query_typed(&statement.sql, &parameters);
+        let rows = self
+            .inner
+            .wait(self.deadline, async { asked.await.map_err(|cause| self.inner.failed(cause)) })?;
+        rows.iter()
+            .map(|row| {
+                shape
+                    .iter()
+                    .enumerate()
+                    .map(|(at, cell)| take(row, at, *cell))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map_err(|cause| self.inner.failed(cause))
+            })
+            .collect()
+    }
+}
+
+fn bound(value: &Value) -> (Box<dyn ToSql + Sync>, Type) {
+    match value {
+        Value::Text(text) => (Box::new(text.clone()), Type::TEXT),
+        Value::Integer(number) | Value::Timestamp(number) => (Box::new(*number), Type::INT8),
+        Value::Real(number) => (Box::new(*number), Type::FLOAT8),
+        Value::Boolean(flag) => (Box::new(*flag), Type::BOOL),
+        Value::Null | Value::List(_) => (Box::new(None::<String>), Type::TEXT),
+    }
+}
+
+fn take(row: &Row, at: usize, cell: Cell) -> Result<Value, tokio_postgres::Error> {
+    Ok(match cell {
+        Cell::Text => row.try_get::<_, Option<String>>(at)?.map_or(Value::Null, Value::Text),
+        Cell::Whole => row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::Integer),
+        Cell::Real => row.try_get::<_, Option<f64>>(at)?.map_or(Value::Null, Value::Real),
+        Cell::Boolean => row.try_get::<_, Option<bool>>(at)?.map_or(Value::Null, Value::Boolean),
+        Cell::Moment => row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::Timestamp),
+        Cell::Key => Value::Null,
+    })
+}

@@ -1,0 +1,163 @@
+//! Conditions that see only what redaction leaves, over a database, which knows no redaction.
+//!
+//! The values that fulfil such a condition and may hold something private are asked for, redacted
+//! here, and left out by value where the condition holds of the private piece alone. Where they are
+//! too many to look at, the call is refused rather than answered by what it must not tell.
+
+use super::answer::{Run, shape_of};
+use super::statement::{Dialect, SqlColumn, Statement, Target, Where};
+use super::writer::Writer;
+use crate::query::{AnyGroup, Filter, Sight, Test};
+use crate::shown::{MIN_PRIVATE_NUMBER, holds, is_hidden, shown_text};
+use crate::{Error, Kind, Result, Value};
+
+/// The most values of one condition that are looked at and left out.
+const MAX_LOOKED_AT: usize = 5000;
+
+/// Words without which letters alone are no secret: PostgreSQL looks for them, digits and signs.
+const ANNOUNCING: &str = "[0-9@:=_+]|pass|paro|secre|key|token|bearer|auth|credential|pwd|pin|\
+                          kenn|senha|contrase|mot de|clave|wachtwoord|hasło|parol|пароль|密|暗|비밀|begin";
+
+/// Filters as a database can test them.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) filters: Vec<Filter>,
+    pub(super) any: Vec<AnyGroup>,
+}
+
+/// Writes filters so that none passes by a private piece.
+pub(super) fn seen(
+    target: &Target,
+    run: &mut impl Run,
+    filters: &[Filter],
+    any: &[AnyGroup],
+) -> Result<Seen> {
+    let mut seen = Seen::default();
+    for (place, filter) in filters.iter().enumerate() {
+        let mut others: Vec<Filter> = filters.to_vec();
+        others.remove(place);
+        let hidden = hidden(target, run, filter, &others)?;
+        let (is_negated, whole) = (is_negated(&filter.test), whole(filter));
+        match (hidden.is_empty(), is_negated) {
+            (true, _) => seen.filters.push(whole),
+            (false, false) => seen.filters.extend([whole, without(filter, hidden)]),
+            // What passes by a private piece does not count as passing, so it is not left out.
+            (false, true) => seen.any.push(AnyGroup {
+                alternatives: vec![
+                    vec![whole],
+                    vec![Filter::new(&filter.column, Test::AnyOf(hidden))],
+                ],
+            }),
+        }
+    }
+    for group in any {
+        let mut alternatives = Vec::new();
+        for alternative in &group.alternatives {
+            let mut all = Vec::new();
+            for filter in alternative {
+                let hidden = hidden(target, run, filter, filters)?;
+                all.push(whole(filter));
+                if !hidden.is_empty() && is_negated(&filter.test) {
+                    return Err(refused(filter));
+                }
+                if !hidden.is_empty() {
+                    all.push(without(filter, hidden));
+                }
+            }
+            alternatives.push(all);
+        }
+        seen.any.push(AnyGroup { alternatives });
+    }
+    Ok(seen)
+}
+
+fn whole(filter: &Filter) -> Filter {
+    Filter { sight: Sight::Whole, ..filter.clone() }
+}
+
+fn without(filter: &Filter, hidden: Vec<Value>) -> Filter {
+    Filter::new(&filter.column, Test::Not(Box::new(Test::AnyOf(hidden))))
+}
+
+fn is_negated(test: &Test) -> bool {
+    match test {
+        Test::Not(inner) => !is_negated(inner),
+        Test::Contains { .. }
+        | Test::AnyOf(_)
+        | Test::Within(_)
+        | Test::HasPrefix(_)
+        | Test::HoldsAll(_) => false,
+    }
+}
+
+fn refused(filter: &Filter) -> Error {
+    Error::TooPrivate { column: filter.column.clone(), limit: MAX_LOOKED_AT }
+}
+
+/// Gives the values that fulfil a condition, negated or not, by a private piece alone.
+fn hidden(
+    target: &Target,
+    run: &mut impl Run,
+    filter: &Filter,
+    others: &[Filter],
+) -> Result<Vec<Value>> {
+    let mut test = &filter.test;
+    while let Test::Not(inner) = test {
+        test = inner;
+    }
+    let column = target.column(&filter.column)?;
+    let asks_for_null = *test == Test::AnyOf(vec![Value::Null]);
+    let may_be_private = match (column.kind, target.dialect) {
+        (Kind::Text, _) | (Kind::Number, Dialect::Sqlite) => true,
+        // A card or a telephone number is whole.
+        (Kind::Number, Dialect::Postgres) => column.is_whole,
+        (Kind::Boolean | Kind::Timestamp, _) => false,
+    };
+    if filter.sight == Sight::Whole || asks_for_null || !may_be_private {
+        return Ok(Vec::new());
+    }
+    let statement = candidates(target, column, &Filter::new(&filter.column, test.clone()), others)?;
+    let rows = run.run(&statement, &[shape_of(target, &filter.column)?])?;
+    let n_rows = rows.len();
+    let is_hidden = |value: &Value| match value {
+        Value::Text(text) => {
+            shown_text(&column.name, text).is_some_and(|shown| !holds(test, &shown))
+        }
+        Value::Integer(_) | Value::Real(_) => is_hidden(&column.name, value),
+        Value::Null | Value::Boolean(_) | Value::Timestamp(_) | Value::List(_) => false,
+    };
+    let hidden: Vec<Value> = rows.into_iter().flatten().filter(is_hidden).collect();
+    // Values of which thousands are public are taken for a column without private ones.
+    if n_rows > MAX_LOOKED_AT && !hidden.is_empty() {
+        return Err(refused(filter));
+    }
+    Ok(hidden)
+}
+
+/// Asks for the different values that pass and may hold something private.
+fn candidates(
+    target: &Target,
+    column: &SqlColumn,
+    filter: &Filter,
+    others: &[Filter],
+) -> Result<Statement> {
+    let expression = &column.expression;
+    let mut filters: Vec<Filter> = vec![filter.clone()];
+    filters.extend(others.iter().map(whole));
+    let mut writer = Writer::new(target, &format!("SELECT {expression} FROM "));
+    writer.write_source(Where { filters: &filters, any: &[] }, None)?;
+    let is_secret = text::is_secret_name(&column.name);
+    let may_be = match (column.kind, target.dialect) {
+        _ if is_secret => "1 = 1".to_owned(),
+        (Kind::Text, Dialect::Sqlite) => format!("dowse_is_private({expression})"),
+        (Kind::Text, Dialect::Postgres) => {
+            format!("(lower({expression}) ~ '{ANNOUNCING}' OR length({expression}) > 200)")
+        }
+        (Kind::Number | Kind::Boolean | Kind::Timestamp, _) => {
+            format!("abs({expression}) >= {MIN_PRIVATE_NUMBER}")
+        }
+    };
+    writer.push(&format!(" AND {may_be} GROUP BY 1 LIMIT "));
+    writer.bind(Value::Integer(MAX_LOOKED_AT as i64 + 1));
+    Ok(writer.finish())
+}

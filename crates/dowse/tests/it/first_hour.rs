@@ -1,0 +1,192 @@
+//! The first hour: one terminal with a server, others beside it, in whichever folder they are.
+//!
+//! Proved here: a session of `dowse mcp` outlives the process it spoke through; commands find the
+//! demo in its folder and the one server that runs from anywhere; a file is opened by its path
+//! alone; an empty folder is looked at without a warning; secrets of callers are the server's;
+//! variables that are empty are none.
+
+use std::process::{Command, Output};
+
+use serde_json::json;
+use testkit::{Folder, Server, StdioSession};
+
+use crate::test_server::dowse;
+
+/// A machine on which nothing was ever indexed.
+struct Machine(Folder);
+
+impl Machine {
+    fn new() -> Self {
+        Machine(Folder::new())
+    }
+
+    /// Prepares what is typed in a folder of it, which is made.
+    fn typed(&self, working: &str, words: &[&str]) -> Command {
+        let working = self.0.join(working);
+        fs_err::create_dir_all(&working).unwrap();
+        let mut command = dowse(words[0]);
+        command.args(&words[1..]).env("HOME", self.0.path());
+        command.env("XDG_DATA_HOME", self.0.join("data")).current_dir(working);
+        command
+    }
+
+    fn run(&self, working: &str, words: &[&str]) -> Output {
+        self.typed(working, words).output().unwrap()
+    }
+}
+
+/// Holds that a command ended with a code, and gives what it printed on stdout and on stderr.
+#[track_caller]
+fn said(output: &Output, code: i32) -> (String, String) {
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "stdout: {stdout}\nstderr: {stderr}");
+    (stdout, stderr)
+}
+
+#[test]
+fn a_session_outlives_the_client_that_it_spoke_through() {
+    let machine = Machine::new();
+    machine.0.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    let start = || {
+        let words = ["mcp", "--no-model", "../documents"];
+        let mut session = StdioSession::start(machine.typed("work", &words));
+        session.initialize("2025-11-25");
+        session
+    };
+    let find = |session: &mut StdioSession| {
+        let session = std::cell::RefCell::new(session);
+        assert!(testkit::wait_until(crate::test_server::PATIENCE, || {
+            let arguments = json!({ "query": "crane" });
+            let found = session.borrow_mut().call("searchFiles", &arguments).success();
+            found.to_string().contains("plan.md")
+        }));
+    };
+    let (mut first, mut second, mut third) = (start(), start(), start());
+    find(&mut first);
+    find(&mut second);
+    assert!(first.close().success());
+    find(&mut second);
+    find(&mut third);
+    // One that is killed says nothing before it goes.
+    drop(second);
+    find(&mut third);
+    let (status, _) = said(&machine.run("work", &["status"]), 0);
+    assert!(status.contains("`dowse mcp` has the data open"), "{status}");
+    assert!(third.close().success());
+}
+
+#[test]
+fn commands_find_the_demo_in_its_folder() {
+    let machine = Machine::new();
+    let demo =
+        Server::start_command(machine.typed("work", &["demo", "--no-model", "--listen", "0"]));
+    assert!(demo.stderr().contains("in this folder"), "{}", demo.stderr());
+    let (status, _) = said(&machine.run("work", &["status"]), 0);
+    assert!(status.contains(demo.http().authority()), "{status}");
+    let allowance = ["search", "remote work allowance"];
+    let (found, _) = said(&machine.run("work", &allowance), 0);
+    assert!(found.contains("remote-work.md"), "{found}");
+    let (bases, _) = said(&machine.run("work", &["kb", "list"]), 0);
+    assert!(bases.contains("Meridian"), "{bases}");
+    // From other folders it is not seen, and without the server all of it is still found.
+    said(&machine.run("elsewhere", &allowance), 2);
+    drop(demo);
+    let (status, _) = said(&machine.run("work", &["status", "--no-model"]), 0);
+    assert!(status.contains("not running") && status.contains("requests"), "{status}");
+    let (found, _) = said(&machine.run("work", &["search", "--no-model", "allowance"]), 0);
+    assert!(found.contains("remote-work.md"), "{found}");
+}
+
+#[test]
+fn commands_find_the_one_server_from_anywhere() {
+    let machine = Machine::new();
+    machine.0.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    let serve = ["serve", "--no-model", "--listen", "0", "../documents"];
+    let server = Server::start_command(machine.typed("work", &serve));
+    let find = || machine.run("elsewhere", &["search", "crane"]).status.success();
+    assert!(testkit::wait_until(crate::test_server::PATIENCE, find));
+    said(&machine.run("work", &["kb", "create", "Handbook", "--public"]), 0);
+    let (bases, stderr) = said(&machine.run("elsewhere", &["kb", "list"]), 0);
+    assert!(bases.contains("Handbook") && stderr.contains("documents"), "{bases} {stderr}");
+    let (tools, _) = said(&machine.run("elsewhere", &["tools"]), 0);
+    assert!(tools.contains("searchFiles"), "{tools}");
+    let (checked, _) = said(&machine.run("elsewhere", &["check"]), 0);
+    assert!(checked.contains("a server is running"), "{checked}");
+    said(&machine.run("elsewhere", &["backup", "copy.zip"]), 0);
+    // The path says which folder is meant, also from where another one was indexed.
+    machine.0.write("other/note.md", "Pilots come at noon.\n");
+    said(&machine.run("elsewhere", &["index", "--no-model", "../other"]), 0);
+    let (opened, stderr) = said(&machine.run("elsewhere", &["open", "../documents/plan.md"]), 0);
+    assert!(opened.contains("painted in May") && !stderr.contains(".."), "{opened} {stderr}");
+    // A second set from one folder: which one to index has to be said.
+    said(&machine.run("elsewhere", &["index", "--no-model", "../other", "../documents"]), 0);
+    let (_, stderr) = said(&machine.run("elsewhere", &["index", "--no-model"]), 2);
+    assert!(stderr.contains("several sets"), "{stderr}");
+    let (_, stderr) = said(&machine.run("elsewhere", &["search", "--no-model", "crane"]), 0);
+    assert!(stderr.contains("1 of 1 results"), "{stderr}");
+    // What makes something makes it here, and says that the server will not know of it.
+    let (_, stderr) = said(&machine.run("third", &["kb", "create", "Mine"]), 0);
+    assert!(stderr.contains("`--data-dir ") && stderr.contains("documents"), "{stderr}");
+    assert!(machine.0.join("third/.dowse").is_dir());
+    drop(server);
+}
+
+/// A store in a folder that was gone could not be closed, which every first look warned of; and
+/// `dowse tools` left a data folder behind.
+#[test]
+fn an_empty_folder_is_looked_at_without_a_word_or_a_trace() {
+    let machine = Machine::new();
+    machine.0.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    for words in [
+        &["check"][..],
+        &["tools"],
+        &["tools", "--root", "../documents"],
+        &["kb", "list"],
+        &["context", "project", "list"],
+        &["audit"],
+    ] {
+        let (_, stderr) = said(&machine.run("work", words), 0);
+        assert_eq!(stderr, "", "{words:?}");
+    }
+    assert!(!machine.0.join("data").exists() && !machine.0.join("work/.dowse").exists());
+}
+
+#[test]
+fn secrets_of_callers_are_not_needed_to_look_and_to_index() {
+    let machine = Machine::new();
+    machine.0.write("work/documents/plan.md", "The harbour crane is painted in May.\n");
+    machine.0.write(
+        "work/dowse.toml",
+        "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"documents\"]\n\
+         [[auth.keys]]\nname = \"ci\"\nkey_env = \"DOWSE_KEY_NOWHERE\"\n",
+    );
+    said(&machine.run("work", &["index"]), 0);
+    let (status, _) = said(&machine.run("work", &["status"]), 0);
+    assert!(status.contains("1 indexed"), "{status}");
+    let (found, _) = said(&machine.run("work", &["doctor"]), 1);
+    assert!(found.contains("DOWSE_KEY_NOWHERE"), "{found}");
+    // A server would not know who calls.
+    let (_, stderr) = said(&machine.run("work", &["serve", "--listen", "0"]), 2);
+    assert!(stderr.contains("DOWSE_KEY_NOWHERE"), "{stderr}");
+}
+
+/// An empty `DOWSE_DATA_DIR` made the folder of the configuration the data folder.
+#[test]
+fn variables_that_are_empty_are_none_and_misspelt_ones_are_named() {
+    let machine = Machine::new();
+    machine.0.write("work/dowse.toml", "[embedder]\nprovider = \"none\"\n");
+    let mut check = machine.typed("work", &["check", "--json"]);
+    check.env("DOWSE_DATA_DIR", "").env("DOWSE_CONFIG", "");
+    let (checked, _) = said(&check.output().unwrap(), 0);
+    let checked: serde_json::Value = serde_json::from_str(&checked).unwrap();
+    assert_eq!(
+        (&checked["data_dir"], &checked["configuration"]),
+        (&json!(".dowse"), &json!("dowse.toml"),)
+    );
+    let mut doctor = machine.typed("work", &["doctor"]);
+    doctor.env("DOWSE_SERVER_LISTN", "127.0.0.1:1").env("DOWSE_KEY_CI", "x");
+    let (found, _) = said(&doctor.output().unwrap(), 1);
+    assert!(found.contains("`DOWSE_SERVER_LISTN`"), "{found}");
+    assert!(found.contains("`DOWSE_SERVER_LISTEN`") && !found.contains("DOWSE_KEY_CI"), "{found}");
+}

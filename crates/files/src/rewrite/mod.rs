@@ -1,0 +1,8 @@
+//! `rewriteQuery`: a question in natural language as filters and a query string.
+
+mod query;
+
+mod words;
+
+pub(crate) use query::rewrite;
+pub use query::{Rewritten, RewrittenFilters};

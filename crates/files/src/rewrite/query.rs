@@ -1,0 +1,479 @@
+//! A question in natural language as filters and a query string.
+//!
+//! Without a language model the filters are read by rules and the words are joined; with one,
+//! the model may write the query, and its filters are checked as ours are.
+
+use infer::{Llm, Message};
+use model::{Clock, Deadline};
+use serde::Serialize;
+use text::{QueryFilters, query_filters};
+
+use super::words::{
+    ANYTHING, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS, NEGATIONS,
+    QUESTION_WORDS, WISHES, each, has,
+};
+use crate::filters::Filters;
+use crate::summary::shares_words;
+use crate::years::shown;
+use crate::{Error, Result};
+
+/// Words after which a question is no longer rewritten by the rules.
+const MAX_WORDS: usize = 32;
+
+/// Tokens that the model may write.
+const MAX_TOKENS: u32 = 200;
+
+/// Filters that were read out of a question.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RewrittenFilters {
+    /// Extensions with their point, and a dash before those that are not wanted.
+    pub exts: Vec<String>,
+    /// Years, and ranges of many.
+    pub years: Vec<String>,
+}
+
+/// A question, rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rewritten {
+    /// The query string.
+    pub fts: String,
+    /// The filters.
+    pub filters: RewrittenFilters,
+    /// What was done.
+    pub notes: String,
+    /// What did it: `rules`, or the model's name.
+    pub engine: String,
+}
+
+/// Rewrites a question.
+pub(crate) fn rewrite(
+    llm: Option<&dyn Llm>,
+    clock: &Clock,
+    query: &str,
+    deadline: &Deadline,
+) -> Result<Rewritten> {
+    let said = query_filters(query, clock);
+    let filters = Filters::of_query(&said);
+    let filters = RewrittenFilters { exts: filters.shown_exts(), years: shown(&filters.years) };
+    let by_rules = match fts(&said.text, &filters.years) {
+        // A search for a query that says nothing but filters is for the files that pass them.
+        nothing if nothing.is_empty() => query.split_whitespace().collect::<Vec<_>>().join(" "),
+        query => as_meant(query, &said, clock),
+    };
+    let Some(llm) = llm else {
+        return Ok(Rewritten {
+            notes: "read by rules: question words left out, extensions and years taken as filters"
+                .to_owned(),
+            fts: by_rules,
+            filters,
+            engine: "rules".to_owned(),
+        });
+    };
+    let prompt = format!(
+        "Rewrite the question between the marks as a short full-text query: important words \
+         only, phrases in double quotes, OR between phrases that are alternatives. Answer with the \
+         query alone, on one line.\n\
+         <question>\n{}\n</question>",
+        query.replace('<', "‹").replace('>', "›")
+    );
+    let completion = llm
+        .complete(&[Message::user(prompt)], MAX_TOKENS, &deadline.for_upstream())
+        .map_err(Error::Llm)?;
+    let written = checked(&completion.text, query);
+    let notes = match written {
+        Some(_) => "query by the language model, filters by rules",
+        None => "the language model gave no usable query: read by rules",
+    };
+    Ok(Rewritten {
+        fts: written.map_or(by_rules, |query| as_meant(query, &said, clock)),
+        filters,
+        notes: notes.to_owned(),
+        engine: llm.name().to_owned(),
+    })
+}
+
+/// Puts words in quotes that a search would read as filters although they were not meant so: `what is
+/// a pdf` is about PDF, and `"pdf"` is a word where `pdf` alone would be a filter.
+fn as_meant(query: String, said: &QueryFilters, clock: &Clock) -> String {
+    let is_meant = |query: &str| {
+        let read = query_filters(query, clock);
+        let is_in = |some: &[String], all: &[String]| some.iter().all(|one| all.contains(one));
+        is_in(&read.extensions, &said.extensions)
+            && is_in(&read.without_extensions, &said.without_extensions)
+            && read.years.iter().all(|year| said.years.contains(year))
+    };
+    if is_meant(&query) {
+        return query;
+    }
+    let quoted = |word: &str| {
+        let is_filter = !word.starts_with('-') && !query_filters(word, clock).is_empty();
+        if is_filter { format!("\"{word}\"") } else { word.to_owned() }
+    };
+    // Every second part is in quotes already.
+    let parts = query.split('"').enumerate().map(|(part_idx, part)| match part_idx % 2 {
+        0 => part.split(' ').map(quoted).collect::<Vec<_>>().join(" "),
+        _ => format!("\"{part}\""),
+    });
+    let changed: String = parts.collect();
+    if is_meant(&changed) { changed } else { query }
+}
+
+/// Joins the words that say what is wanted, as they were typed: phrases in quotes, `OR` between
+/// two terms and what is excluded stay as `searchFiles` reads them, other operators and words that
+/// ask go. Words are alternatives in a search, so nothing is between them; text without spaces
+/// stays whole.
+fn fts(text: &str, years: &[String]) -> String {
+    let mut kept: Vec<String> = Vec::new();
+    let (mut is_or, mut is_not, mut is_led) = (false, false, false);
+    let pieces = pieces(text);
+    let is_shouted = !text.chars().any(char::is_lowercase);
+    for (idx, piece) in pieces.iter().enumerate() {
+        let next = pieces.get(idx + 1);
+        let context = Context { is_first: kept.is_empty(), is_led, is_shouted, text, next };
+        let term = match piece {
+            Piece::Phrase { phrase, is_excluded } => {
+                is_not |= *is_excluded;
+                format!("\"{phrase}\"")
+            }
+            Piece::Word("OR") => {
+                is_or = !kept.is_empty();
+                continue;
+            }
+            Piece::Word("NOT") => {
+                is_not = true;
+                continue;
+            }
+            Piece::Word(typed) => {
+                let Some(word) = content_word(typed, &context) else {
+                    is_led |= leads(typed);
+                    continue;
+                };
+                is_not |= is_excluded(typed);
+                word.to_owned()
+            }
+        };
+        let term = if is_not { format!("-{term}") } else { term };
+        if !kept.contains(&term) {
+            // What is excluded is no alternative.
+            kept.extend((is_or && !is_not).then(|| "OR".to_owned()));
+            kept.push(term);
+        }
+        (is_or, is_not) = (false, false);
+        if kept.len() >= MAX_WORDS {
+            break;
+        }
+    }
+    match (kept.is_empty(), years.is_empty()) {
+        (false, _) => kept.join(" "),
+        (true, false) => years.join(" OR "),
+        // A question of small words alone is better than none.
+        (true, true) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// A phrase in quotes, or a word outside of them.
+enum Piece<'a> {
+    Phrase { phrase: &'a str, is_excluded: bool },
+    Word(&'a str),
+}
+
+/// Where a word is.
+struct Context<'a> {
+    /// Whether nothing before it was kept.
+    is_first: bool,
+    /// Whether a request began before it: "show …", "is there …", "I …".
+    is_led: bool,
+    /// Whether the whole query is in capitals.
+    is_shouted: bool,
+    text: &'a str,
+    next: Option<&'a Piece<'a>>,
+}
+
+/// Cuts a text at spaces, but for what is in quotes; a quote that never closes is a space.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let parts: Vec<&str> = text.split('"').collect();
+    let n_parts = parts.len();
+    let mut pieces = Vec::new();
+    let mut is_excluded = false;
+    for (idx, part) in parts.into_iter().enumerate() {
+        let is_quoted = idx % 2 == 1 && idx + 1 < n_parts;
+        if is_quoted && part.chars().any(char::is_alphanumeric) {
+            pieces.push(Piece::Phrase { phrase: part.trim(), is_excluded });
+        } else {
+            pieces.extend(part.split_whitespace().map(Piece::Word));
+        }
+        is_excluded = part == "-" || part.ends_with(" -");
+    }
+    pieces
+}
+
+/// Tells whether a search reads the word as excluded: a dash before a letter.
+fn is_excluded(typed: &str) -> bool {
+    typed.strip_prefix('-').is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+}
+
+/// Gives what a word says, when it says something: no operator of another syntax, no small word,
+/// nothing that asks.
+fn content_word<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
+    // `C++` and `C#` are names.
+    let is_edge = |char: char| !char.is_alphanumeric() && !matches!(char, '*' | '+' | '#');
+    let is_operator = typed == "AND" || typed == "NEAR" || typed.starts_with("NEAR/");
+    let word = without_asking(typed.trim_matches(is_edge)).trim_matches(is_edge);
+    // `WHO`, `IT` and `CAN` among small letters are names.
+    let is_name = !context.is_shouted
+        && word.chars().nth(1).is_some()
+        && word.chars().all(char::is_uppercase);
+    // A small word of one language that is a thing in another goes only where it asks.
+    let is_homograph = has(HOMOGRAPHS, &word.to_lowercase());
+    let says_nothing = (is_small(word) && !is_homograph) || asks(word, context);
+    // `contracts not signed` are others than `contracts signed`.
+    let is_negation = has(NEGATIONS, &word.to_lowercase());
+    let is_small = !is_name && !is_negation && says_nothing;
+    (!is_operator && !is_small && !word.is_empty()).then_some(word)
+}
+
+fn is_small(word: &str) -> bool {
+    text::is_small_word(&text::fold(word))
+}
+
+/// Tells whether a word asks or commands where it is.
+fn asks(word: &str, context: &Context<'_>) -> bool {
+    let word = word.to_lowercase();
+    let word = word.as_str();
+    // `price list` and `trade show` are things, `list contracts` is a command; `health care` is
+    // one, `care este bugetul` asks.
+    let is_before_small = || match context.next {
+        Some(Piece::Word(next)) => {
+            is_small(next.trim_matches(|char: char| !char.is_alphanumeric()))
+        }
+        Some(Piece::Phrase { .. }) | None => false,
+    };
+    let is_request = context.is_first && context.is_led;
+    has(QUESTION_WORDS, word)
+        || each(KOREAN_BEGINNINGS).any(|beginning| word.starts_with(beginning))
+        || context.is_first && has(COMMANDS, word)
+        || is_request && has(WISHES, word)
+        || context.is_first && ["looking", "searching"].contains(&word) && is_before_small()
+        // `documents about harbours`, but not `document control`.
+        || is_request && has(ANYTHING, word) && is_before_small()
+        || context.is_first
+            && has(HOMOGRAPHS, word)
+            && (is_before_small() || context.text.trim_end().ends_with('?'))
+}
+
+/// Tells whether a word that was left out began a request.
+fn leads(typed: &str) -> bool {
+    let word = typed.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
+    let word = word.as_str();
+    ["i", "we", "is", "are", "there", "ich", "wir", "je", "nous"].contains(&word)
+        || has(QUESTION_WORDS, word)
+        || has(COMMANDS, word)
+}
+
+/// Takes away what asks at the ends of text without spaces: `東京の図書館はどこですか` is about
+/// `東京の図書館`, which stays whole.
+fn without_asking(text: &str) -> &str {
+    let ending = each(ENDINGS).find_map(|ending| text.strip_suffix(ending));
+    let text = ending.filter(|rest| !rest.is_empty()).unwrap_or(text);
+    let beginning = each(BEGINNINGS).find_map(|beginning| text.strip_prefix(beginning));
+    beginning.filter(|rest| !rest.is_empty()).unwrap_or(text)
+}
+
+/// Takes the query out of what a model wrote: one line of the syntax that a search reads, or
+/// nothing when it is something else.
+fn checked(answer: &str, question: &str) -> Option<String> {
+    let in_json = written_in_json(answer);
+    // JSON of another form than the tool's own is no query, and its keys are no words of one.
+    let is_json = answer.lines().map(str::trim).any(|line| line.starts_with(['{', '[']));
+    if is_json && in_json.is_none() {
+        return None;
+    }
+    let answer = in_json.as_deref().unwrap_or(answer);
+    let line =
+        answer.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("```"))?;
+    // `Here is the query: vendor contracts`.
+    let line = match line.split_once(':') {
+        Some((lead, rest)) if lead.to_lowercase().contains("query") => rest.trim(),
+        _ => line,
+    };
+    if line.matches('"').count() % 2 == 1 || is_prose(line, question) {
+        return None;
+    }
+    let query = fts(&line.replace(['<', '>', '`'], " "), &[]);
+    let most = question.chars().count() * 2 + MORE_CHARS;
+    let has_words = query.chars().any(char::is_alphanumeric);
+    // A query without a word of the question is about something else, such as an apology.
+    let is_about = shares_words(&query, question, 1);
+    (has_words && is_about && line.chars().count() <= most).then_some(query)
+}
+
+/// Tells whether a model wrote sentences about the question and no query: more small words than the
+/// question has itself, or the end of one sentence and the beginning of another.
+fn is_prose(line: &str, question: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split_whitespace();
+        let words = words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
+        words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    // A phrase between quotes is as the model means it.
+    let unquoted: String = line.split('"').step_by(2).collect();
+    let (asked, written) = (words(question), words(&unquoted));
+    let is_new = |word: &&String| {
+        let is_operator = ["and", "or", "not", "near"].contains(&word.as_str());
+        is_small(word) && !is_operator && !asked.contains(*word)
+    };
+    let n_small = written.iter().filter(is_new).count();
+    let has_sentences = line.contains(". ") || line.contains("! ") || line.contains("? ");
+    n_small > MAX_NEW_SMALL_WORDS || has_sentences && written.len() > asked.len() + 1
+}
+
+/// Small words that a rewritten query may have beside those of the question: `what are the …`.
+const MAX_NEW_SMALL_WORDS: usize = 3;
+
+/// Takes the query out of an answer in the form of the tool's own.
+fn written_in_json(answer: &str) -> Option<String> {
+    let (begin, end) = (answer.find('{')?, answer.rfind('}')?);
+    let value: serde_json::Value = serde_json::from_str(answer.get(begin..=end)?).ok()?;
+    value["fts"].as_str().map(str::to_owned)
+}
+
+/// How much longer than the question a rewritten one may be, beside twice its length.
+const MORE_CHARS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_words_that_say_something_are_kept() {
+        for (text, expected) in [
+            ("Which contracts mention vendor X?", "contracts mention vendor X"),
+            ("how do I renew the \"master agreement\"?", "renew \"master agreement\""),
+            ("東京の図書館はどこですか？", "東京の図書館"),
+            ("リモートワーク手当とは何ですか", "リモートワーク手当"),
+            ("请问出差补助是多少？", "出差补助"),
+            ("契約書 更新", "契約書 更新"),
+            ("ですか", "ですか"),
+            ("Wie lange gilt der Vertrag?", "lange gilt Vertrag"),
+            ("where is the", "where is the"),
+            ("c++ or c#", "c++ c#"),
+            ("契約書をで探して", "契約書"),
+            ("リモートワークについて教えて", "リモートワーク"),
+            ("我想知道关于出差补助", "出差补助"),
+            ("Hoeveel kost het contract?", "kost contract"),
+            ("the \"state of the art\" in casting", "\"state of the art\" casting"),
+            ("an unclosed \"quote of mine", "unclosed quote mine"),
+            ("vendor NEAR/5 contract AND (2021)", "vendor contract 2021"),
+            ("roof OR tiles OR", "roof OR tiles"),
+            ("OR roof NOT tiles", "roof -tiles"),
+            (
+                "roof -tiles -\"red brick\" NOT \"old house\"",
+                "roof -tiles -\"red brick\" -\"old house\"",
+            ),
+            ("roof - tiles, -5 degrees", "roof tiles 5 degrees"),
+            ("roof OR -tiles", "roof -tiles"),
+            // What asks or commands in one place is a thing in another.
+            ("list contracts in the price list", "contracts price list"),
+            ("trade show 2021", "trade show 2021"),
+            ("health care contracts", "health care contracts"),
+            ("care este bugetul spitalului?", "bugetul spitalului"),
+            ("cat food invoices", "cat food invoices"),
+            ("cat a costat podul", "costat podul"),
+            ("WHO guidelines on IT security", "WHO guidelines IT security"),
+            ("WHO IS THE VENDOR", "VENDOR"),
+            // A negation says something.
+            ("Which contracts are not signed?", "contracts not signed"),
+            ("contracts without a signature", "contracts without signature"),
+            ("Verträge ohne Unterschrift", "Verträge ohne Unterschrift"),
+            // What only asks somebody to search is not looked for.
+            ("find me documents about harbour fees", "harbour fees"),
+            ("show me all the files on vendor X", "vendor X"),
+            ("I need the contracts of vendor X", "contracts vendor X"),
+            ("we are looking for information on parking", "parking"),
+            ("is there anything about parking?", "parking"),
+            ("could you tell me what the allowance is", "allowance"),
+            ("can you help me find the ferry timetable", "ferry timetable"),
+            ("zeige mir Dokumente über Hafengebühren", "Hafengebühren"),
+            ("montre-moi les documents sur le port", "port"),
+            ("document control procedure", "document control procedure"),
+            ("the need for housing", "need housing"),
+            ("show me documents", "documents"),
+            // Korean
+            ("계약서는 어디에 있나요?", "계약서는"),
+            ("해고 예고 기간은 얼마인가요?", "해고 예고 기간은"),
+            ("연차휴가에 대해 알려주세요", "연차휴가에"),
+            ("대한항공 계약서 찾아줘", "대한항공 계약서"),
+        ] {
+            assert_eq!(fts(text, &[]), expected, "{text}");
+        }
+        assert_eq!(fts("the", &["2020".to_owned(), "2021".to_owned()]), "2020 OR 2021");
+    }
+
+    /// Whatever the rules write, a search reads the same filters out of it, or fewer.
+    #[test]
+    fn what_is_written_is_read_as_it_was_meant() {
+        let clock = Clock::fixed(model::Timestamp(1_700_000_000_000));
+        let rewritten = |query: &str| {
+            rewrite(None, &clock, query, &Deadline::after(std::time::Duration::from_secs(1)))
+                .unwrap()
+        };
+        let check = |query: &str, fts: &str, exts: &[&str], years: &[&str]| {
+            let Rewritten { fts: written, filters, .. } = rewritten(query);
+            assert_eq!(written, fts, "{query}");
+            assert_eq!(filters.exts, exts, "{query}");
+            assert_eq!(filters.years, years, "{query}");
+            // As the whole query of a search.
+            let read = Filters::of_query(&query_filters(&written, &clock));
+            assert!(read.shown_exts().iter().all(|ext| filters.exts.contains(ext)), "{query}");
+            let years = crate::years::spelled_out(&filters.years);
+            assert!(read.years.iter().all(|year| years.contains(year)), "{query}");
+        };
+        check("ship not in pdf", "ship", &["-.pdf"], &[]);
+        check("contracts from 2021, but not in pdf", "contracts", &["-.pdf"], &["2021"]);
+        check("what is a pdf?", "\"pdf\"", &[], &[]);
+        check("carbon neutral by 2030", "carbon neutral \"2030\"", &[], &[]);
+        check("who signed ISO 9001:2015?", "signed ISO 9001:2015", &[], &[]);
+        check("contract before 2022", "contract", &[], &["1900-2021"]);
+        check("contract since 2021", "contract", &[], &["2021", "2022", "2023"]);
+        check("excel or csv budget", "budget", &[".csv", ".xls", ".xlsx"], &[]);
+        check("in pdf", "in pdf", &[".pdf"], &[]);
+        check("convert the pdf to docx", "convert pdf docx", &[], &[]);
+        check("contracts not from 2022", "contracts not 2022", &[], &[]);
+    }
+
+    #[test]
+    fn what_a_model_writes_is_checked() {
+        let check = |answer: &str| checked(answer, "contracts of vendor X");
+        assert_eq!(
+            check("vendor AND (contract OR agreement)\nbecause…").as_deref(),
+            Some("vendor contract OR agreement")
+        );
+        assert_eq!(
+            check("```\n\"vendor x\" contract\n```").as_deref(),
+            Some("\"vendor x\" contract")
+        );
+        assert_eq!(check("what are the vendor contracts?").as_deref(), Some("vendor contracts"));
+        assert_eq!(check("vendor NEAR/3 contract").as_deref(), Some("vendor contract"));
+        let check_ja = checked("東京の図書館はどこですか", "東京の図書館");
+        assert_eq!(check_ja.as_deref(), Some("東京の図書館"));
+        assert_eq!(check("I am sorry, I cannot help with this"), None);
+        assert_eq!(check(""), None);
+        assert_eq!(check("what is the"), None);
+        let seed = r#"{"fts": "vendor NEAR/5 contract AND (2021)", "filters": {"exts": []}}"#;
+        assert_eq!(check(seed).as_deref(), Some("vendor contract 2021"));
+        let told = check("Here is the query: vendor contracts");
+        assert_eq!(told.as_deref(), Some("vendor contracts"));
+        assert_eq!(check("\"vendor"), None);
+        // JSON of another form, and prose that repeats the question.
+        for other in [
+            r#"{"query": "vendor contracts", "terms": ["vendor"]}"#,
+            r#"["vendor", "contracts"]"#,
+            "```json\n{\"search\": \"vendor contracts\"}\n```",
+            "You can find the contracts of vendor X if you look in the folder that has them.",
+            "Sure! I would look for contracts of vendor X.",
+        ] {
+            assert_eq!(check(other), None, "{other}");
+        }
+        assert_eq!(check(&"word ".repeat(100)), None);
+    }
+}

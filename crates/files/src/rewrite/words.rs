@@ -1,0 +1,87 @@
+//! The words of requests, by language: each list is words between spaces, without capitals.
+//!
+//! Another language is more words here and nothing else.
+
+/// Words that ask, and are found everywhere.
+pub(super) const QUESTION_WORDS: &str = "\
+    what which who whom whose when where why how please does did cine unde cum cand când cât \
+    ce was wer wo wann warum wie welche welcher welches bitte que qui quoi où quand pourquoi \
+    quel quelle quels quelles qué quién dónde cuándo cómo cuál cuáles dove quando perché \
+    quale onde qual quais wat hoeveel waar wanneer waarom welke gdzie kiedy dlaczego który \
+    która что где когда почему какой какая какие сколько де коли чому який яка які скільки \
+    누가 왜 뭐 뭐야 뭐예요 뭔가요 뭔 주세요 대해 대해서 대한 관해 관해서 관한 있는 있는지";
+
+/// Korean words that ask, which have endings: a word that begins so says nothing. `대한` is not
+/// among them, since `대한항공` is a name.
+pub(super) const KOREAN_BEGINNINGS: &str = "\
+    어디 언제 무엇 누구 어떤 어떻 어느 얼마 무슨 며칠 몇 있나요 있습니까 있어요 있나 되나요 \
+    됩니까 하나요 합니까 알려줘 알려주 알려달 찾아줘 찾아주 보여줘 보여주 설명해 궁금";
+
+/// What a query begins with that only tells somebody to search.
+pub(super) const COMMANDS: &str = "\
+    find show list give tell get search do can could would should găsește gaseste arată \
+    arată-mi dă-mi spune-mi arata finde zeig zeige gib suche trouve trouve-moi cherche \
+    montre montre-moi donne-moi busca encuentra muestra muéstrame dime trova cerca mostra \
+    zoek znajdź pokaż найди покажи знайди";
+
+/// What a request goes on with: to whom, and that it is wished.
+pub(super) const WISHES: &str = "\
+    me us need want looking searching like see know help mir uns brauche suche möchte moi \
+    veux cherche mi mie nos mij ons мне нам мені";
+
+/// What a request is for when it says nothing of it.
+pub(super) const ANYTHING: &str = "\
+    document documents file files docs papers information info details everything anything \
+    something results dokumente dateien unterlagen informationen alles etwas fichiers \
+    informations documentos archivos información documenti informazioni arquivos ficheiros \
+    informações documenten bestanden informatie documente documentele fișiere fișierele \
+    informații dokumenty pliki документы файлы информацию документи файли";
+
+/// Words that turn what is said into its opposite; they are small, and stay.
+pub(super) const NEGATIONS: &str = "\
+    not no without never except excluding cannot isn't aren't doesn't don't nicht kein keine \
+    keinen keiner ohne außer pas sans sauf sin salvo non senza não sem nu fără fara niet \
+    geen zonder nie bez не без кроме крім inte utan ikke uden uten ilman nem nélkül değil \
+    δεν χωρίς";
+
+/// Words that ask in one language and are things in another: `cat`, `care`, `comment`.
+pub(super) const HOMOGRAPHS: &str = "\
+    cat care comment come hoe jak";
+
+/// What asks at the end of text without spaces.
+pub(super) const ENDINGS: &str = "\
+    はどこにありますか をで探してください を探してください で探してください \
+    を検索してください を見せてください はありますか をで探して を探して で探して を検索して \
+    を見せて について教えて を教えて 教えて について教えてください を教えてください \
+    教えてください はどこですか はいつですか はいくらですか はどうですか はなぜですか \
+    は誰ですか とは何ですか は何ですか とはなんですか ですか ますか とは 인가요 입니까 \
+    是什么 在哪里 在哪儿 是多少 需要多久 要多久 有多久 多久 是谁 怎么样 吗 呢";
+
+/// What asks at its beginning.
+pub(super) const BEGINNINGS: &str = "\
+    我想知道关于 我想知道 请告诉我 告诉我 请问 什么是 为什么 如何 怎么";
+
+/// Tells whether a word is in a list.
+pub(super) fn has(list: &'static str, word: &str) -> bool {
+    each(list).any(|one| one == word)
+}
+
+/// Gives the words of a list.
+pub(super) fn each(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split_ascii_whitespace()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_compared_as_they_are_written() {
+        for list in [QUESTION_WORDS, COMMANDS, WISHES, ANYTHING, NEGATIONS, HOMOGRAPHS] {
+            for word in each(list) {
+                assert_eq!(word, word.to_lowercase());
+            }
+        }
+        assert!(has(NEGATIONS, "not") && !has(NEGATIONS, "no "));
+    }
+}

@@ -1,0 +1,133 @@
+//! Folders that are not entered: those that nobody lets us read, and data folders.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use super::*;
+use crate::walk::list_files;
+use crate::watch::WatchConfig;
+use crate::{FolderRequest, Watcher};
+
+/// A user that owns nothing.
+const NOBODY: u32 = 65_534;
+
+fn permit(path: &Path, mode: u32) {
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Tells whether permissions hold for this process. For the superuser they do not: then the test is
+/// run by somebody else.
+fn is_bound(test: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    permit(folder.path(), 0);
+    let is_bound = fs_err::read_dir(folder.path()).is_err();
+    permit(folder.path(), 0o700);
+    if !is_bound {
+        let test = format!("tests::not_entered::{test}");
+        // The build folder may be where only its owner may look.
+        permit(folder.path(), 0o755);
+        let program = folder.path().join("tests");
+        fs_err::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        permit(&program, 0o755);
+        let mut command = Command::new(program);
+        command.args(["--exact", &test, "--nocapture"]).uid(NOBODY).gid(NOBODY);
+        let ended = command.current_dir("/").env("TMPDIR", "/tmp").output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    is_bound
+}
+
+/// One folder that may not be read is one entry with a reason, and keeps nothing else from being
+/// taken in or out.
+#[test]
+fn a_folder_that_may_not_be_read_hides_its_files_and_nothing_else() {
+    if !is_bound("a_folder_that_may_not_be_read_hides_its_files_and_nothing_else") {
+        return;
+    }
+    let world = Fixture::new();
+    let deep = world.write("dark/deep/a.txt", "The lighthouse was painted.");
+    let gone = world.write("b.txt", "The harbour was closed.");
+    let opened = world.one_root();
+    opened.index_all();
+    let dark = deep.parent().unwrap().parent().unwrap();
+    let root = dark.parent().unwrap();
+    let found = |query: &str| opened.n_found(&Caller::local_admin(), query);
+    for mode in [0, 0o111, 0o444] {
+        permit(dark, mode);
+        assert_eq!(opened.index_all().removed, 1, "{mode:o}");
+        assert_eq!(found("lighthouse"), 0, "{mode:o}");
+        let unreadable =
+            opened.service.files_with(&Caller::local_admin(), ReadOutcome::Unreadable, None, 10);
+        let [entry] = <[_; 1]>::try_from(unreadable.unwrap()).unwrap();
+        assert_eq!(Path::new(&entry.path), dark);
+        assert!(entry.reason.unwrap().contains("permission denied"));
+        let listed = list_files(root, &opened.indexer.config().files).unwrap();
+        let inner = if mode == 0o444 { "dark/deep/" } else { "dark/" };
+        assert_eq!(listed.forbidden, [inner.to_owned()].into(), "{mode:o}");
+        // Looking again finds nothing new.
+        let indexed = opened.index_all();
+        assert_eq!((indexed.indexed, indexed.removed), (0, 0), "{mode:o}");
+        let request = FolderRequest { path: root.display().to_string(), after: None, limit: 10 };
+        let page = opened.service.list_folder(&Caller::local_admin(), &request).unwrap();
+        assert!(page.entries.iter().any(|entry| entry.name == "dark/"), "{page:?}");
+        permit(dark, 0o755);
+        assert_eq!(opened.index_all().indexed, 1, "{mode:o}");
+        assert_eq!((found("lighthouse"), opened.outcomes().len()), (1, 1), "{mode:o}");
+    }
+    permit(dark, 0);
+    fs_err::remove_file(gone).unwrap();
+    opened.index_all();
+    assert_eq!(found("harbour"), 0);
+    permit(dark, 0o755);
+}
+
+#[test]
+fn permissions_are_noticed_and_a_root_that_may_not_be_read_is_kept() {
+    if !is_bound("permissions_are_noticed_and_a_root_that_may_not_be_read_is_kept") {
+        return;
+    }
+    let world = Fixture::new();
+    let path = world.write("dark/a.txt", "The lighthouse was painted.");
+    let opened = world.one_root();
+    opened.index_all();
+    let back = Duration::from_millis(20);
+    let seldom = Duration::from_secs(3_600);
+    let config = WatchConfig { seldom, same: back, back, ..WatchConfig::STANDARD };
+    let _watcher = Watcher::start_with(opened.service.clone(), config).unwrap();
+    world.write("b.txt", "The harbour was closed.");
+    opened.until("harbour", 1);
+    let dark = path.parent().unwrap();
+    permit(dark, 0);
+    opened.until("lighthouse", 0);
+    permit(dark, 0o755);
+    opened.until("lighthouse", 1);
+    let root = dark.parent().unwrap();
+    assert!(opened.service.away_roots().is_empty());
+    permit(root, 0);
+    let deadline = soon();
+    while opened.service.away_roots().is_empty() {
+        assert!(!deadline.is_over());
+        std::thread::yield_now();
+    }
+    assert_eq!(opened.n_found(&Caller::local_admin(), "lighthouse"), 1);
+    permit(root, 0o755);
+    world.write("c.txt", "The ferry was late.");
+    opened.until("ferry", 1);
+    assert!(opened.service.away_roots().is_empty());
+}
+
+/// The data folder of another Dowse holds what its callers asked and what they uploaded.
+#[test]
+fn no_data_folder_is_indexed() {
+    let world = Fixture::new();
+    world.write("sub/data/store.mark", "6b1790d23c929405e45a9edfb2962b23\n");
+    world.write("sub/data/store/notes.txt", "The lighthouse was painted.");
+    world.write("sub/data/audit/audit.jsonl", r#"{"query": "lighthouse"}"#);
+    world.write("sub/uploads/a.txt", "The lighthouse was sold.");
+    world.write("shop/store.mark", "The lighthouse was bought.");
+    let opened = world.one_root();
+    opened.index_all();
+    assert_eq!(opened.n_found(&Caller::local_admin(), "lighthouse"), 2);
+}

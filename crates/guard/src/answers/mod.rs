@@ -1,0 +1,256 @@
+//! Answers as they left, kept for some days so that a person can see what an agent saw.
+//!
+//! A server of its own keeps them in a folder; servers that share a catalogue keep them there, so
+//! that none of them has text of a source on its disk, and an erasure is one for all.
+
+mod catalogue;
+mod folder;
+mod rows;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use model::{Caller, Clearance, Clock, Identity, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use store::Objects;
+
+use crate::AuditConfig;
+use catalogue::CatalogueAnswers;
+use folder::FolderAnswers;
+
+/// Ids of results that remain of one answer.
+const MAX_IDS: usize = 100;
+
+/// What remains of answers that are gone takes at most this many bytes.
+const MAX_REMAINS_BYTES: u64 = 32 * 1024 * 1024;
+
+/// The rights that a call was made with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallRights {
+    /// The department of the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub department: Option<String>,
+    /// How far the caller was trusted.
+    pub clearance: Clearance,
+    /// The roles of the caller.
+    #[serde(default)]
+    pub roles: BTreeSet<String>,
+    /// Whether it was made with the key of an endpoint, which has tools of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_endpoint: bool,
+}
+
+impl CallRights {
+    /// Gives the rights of a caller.
+    pub fn of(caller: &Caller) -> Self {
+        CallRights {
+            department: caller.department.clone(),
+            clearance: caller.clearance,
+            roles: caller.roles.clone(),
+            is_endpoint: caller.identity == Identity::Endpoint,
+        }
+    }
+}
+
+/// What was deleted, as far as answers tell.
+pub struct Erasure<'a> {
+    /// Whose it was.
+    pub tenant: &'a str,
+    /// When it was made: no earlier answer holds text of it.
+    pub since: Timestamp,
+    /// Now: an answer that is still being made for an earlier call is not kept.
+    pub at: Timestamp,
+    /// An answer that holds text of it has one of these in its JSON, so that others need not be
+    /// parsed; any may, where this is empty.
+    pub marks: &'a [String],
+    /// Tells whether an answer may hold text of it.
+    pub may_hold: &'a (dyn Fn(&StoredAnswer) -> bool + Sync),
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredAnswer {
+    /// When the call arrived, in milliseconds since the Unix epoch.
+    pub at: Timestamp,
+    /// The request's id, as in the audit.
+    pub request: String,
+    /// The tool.
+    pub tool: String,
+    /// The tenant of the caller.
+    pub tenant: String,
+    /// The caller.
+    pub caller: String,
+    /// With which rights; answers of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rights: Option<CallRights>,
+    /// What was asked; nothing when it is over its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Map<String, Value>>,
+    /// What was answered, redacted and cut; nothing when it is over its time or was erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Value>,
+    /// Whether it was erased together with a source.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_erased: bool,
+    /// The ids of its results.
+    #[serde(default)]
+    pub ids: Vec<String>,
+    /// SHA-256 of the answer's text, in hexadecimal.
+    pub hash: String,
+    /// How many changes the store had seen when it was made; the same number means that no
+    /// document has changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
+}
+
+/// An answer as it leaves: what a [`StoredAnswer`] is read back from, without a copy of its text.
+#[derive(Debug, Serialize)]
+pub struct LeavingAnswer<'a> {
+    /// When the call arrived, in milliseconds since the Unix epoch.
+    pub at: Timestamp,
+    /// The request's id, as in the audit.
+    pub request: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+    /// The tenant of the caller.
+    pub tenant: &'a str,
+    /// The caller.
+    pub caller: &'a str,
+    /// With which rights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rights: Option<CallRights>,
+    /// What was asked, as JSON.
+    pub arguments: &'a RawValue,
+    /// What was answered, as JSON, redacted and cut.
+    pub answer: &'a RawValue,
+    /// The ids of its results.
+    pub ids: Vec<&'a str>,
+    /// SHA-256 of the answer's text, in hexadecimal.
+    pub hash: &'a str,
+    /// How many changes the store had seen when it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
+}
+
+/// The answers of some days.
+pub struct Answers {
+    config: AuditConfig,
+    place: Place,
+}
+
+enum Place {
+    Folder(FolderAnswers),
+    Catalogue(CatalogueAnswers),
+}
+
+impl Answers {
+    /// Keeps answers in a folder, as the configuration says; nothing is opened before the first.
+    pub fn new(folder: &Path, config: &AuditConfig) -> Self {
+        let place = Place::Folder(FolderAnswers::new(folder, config));
+        Answers { config: config.clone(), place }
+    }
+
+    /// Keeps answers in a catalogue that several servers share. Those that this server kept in its
+    /// folder before are removed.
+    ///
+    /// Fails when the catalogue does not answer, or the folder cannot be removed.
+    pub fn in_catalogue(
+        catalogue: Arc<dyn Objects>,
+        folder: &Path,
+        config: &AuditConfig,
+        clock: Clock,
+    ) -> std::io::Result<Self> {
+        if folder.is_dir() {
+            fs_err::remove_dir_all(folder)?;
+            tracing::info!("answers in the data folder were removed: the catalogue has them now");
+        }
+        let place = Place::Catalogue(CatalogueAnswers::open(catalogue, config, clock)?);
+        Ok(Answers { config: config.clone(), place })
+    }
+
+    /// Tells whether answers are kept at all.
+    pub fn is_keeping(&self) -> bool {
+        self.config.keep_answers_days > 0 && !self.config.omit_queries
+    }
+
+    /// Keeps an answer. What cannot be written is lost, and the loss is logged. In a catalogue it
+    /// is written a moment later, by another thread.
+    pub fn keep(&self, answer: &LeavingAnswer<'_>) {
+        if !self.is_keeping() {
+            return;
+        }
+        let kept = match &self.place {
+            Place::Folder(folder) => folder.keep(answer),
+            Place::Catalogue(catalogue) => catalogue.keep(answer),
+        };
+        if let Err(error) = kept {
+            tracing::warn!(%error, "an answer could not be kept for replay");
+        }
+    }
+
+    /// Finds the answer of a request that arrived at a time.
+    ///
+    /// Fails when the folder or the catalogue cannot be read.
+    pub fn find(&self, request: &str, at: Timestamp) -> std::io::Result<Option<StoredAnswer>> {
+        match &self.place {
+            Place::Folder(folder) => folder.find(request, at),
+            Place::Catalogue(catalogue) => catalogue.find(request, at),
+        }
+    }
+
+    /// Erases the answers of a tenant, or of all, such as when text that they may hold was
+    /// deleted; they say so from then on. Where a catalogue has them, those of every server go,
+    /// also those that were on their way to it.
+    ///
+    /// Fails when they cannot be erased now. From a catalogue that is away they are erased when it
+    /// is back, while this process lives.
+    pub fn erase(&self, tenant: Option<&str>) -> std::io::Result<()> {
+        match &self.place {
+            Place::Folder(folder) => {
+                let n_erased = folder.erase(tenant)?;
+                if n_erased > 0 {
+                    tracing::info!(n_erased, "kept answers were erased with a source");
+                }
+                Ok(())
+            }
+            Place::Catalogue(catalogue) => catalogue.erase(tenant),
+        }
+    }
+
+    /// Erases the answers that may hold text of what was just deleted; they say so from then on.
+    /// Those in a catalogue that several servers share go all, of that tenant: what another server
+    /// has on its way cannot be looked at.
+    ///
+    /// Fails when they cannot be erased now, as [`Answers::erase`] does.
+    pub fn erase_some(&self, erasure: &Erasure<'_>) -> std::io::Result<()> {
+        match &self.place {
+            Place::Folder(folder) => {
+                let n_erased = folder.erase_some(erasure)?;
+                if n_erased > 0 {
+                    tracing::info!(n_erased, "kept answers were erased with a source");
+                }
+                Ok(())
+            }
+            Place::Catalogue(catalogue) => catalogue.erase(Some(erasure.tenant)),
+        }
+    }
+}
+
+/// Gives the ids of the results of an answer, whatever the tool calls them.
+pub fn ids_of(answer: &Value) -> Vec<&str> {
+    let lists = ["results", "items", "rows"].iter().filter_map(|name| answer[*name].as_array());
+    lists
+        .flatten()
+        .filter_map(|result| {
+            let id = result.get("id").or(result.get("path")).or(result["metadata"].get("chunk_id"));
+            id?.as_str()
+        })
+        .take(MAX_IDS)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Types for the ids of objects that people name in addresses and commands.
+//!
+//! A call may name anything, so that services take text; an object that was found has an id of its
+//! kind, and so has whatever refers to it. On the wire and in the catalogue an id is its text.
+
+/// Defines the type of the ids of one kind of object.
+///
+/// ```
+/// ingest::object_id! {
+///     /// A book of a library.
+///     BookId
+/// }
+/// let book = BookId::new("7f2c");
+/// assert_eq!(book, "7f2c");
+/// assert_eq!(serde_json::to_string(&book).unwrap(), "\"7f2c\"");
+/// ```
+#[macro_export]
+macro_rules! object_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(
+            Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the id's text as it is.
+            pub fn new(id: impl Into<String>) -> Self {
+                Self(id.into())
+            }
+
+            /// Gives the id's text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::ops::Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, text: &&str) -> bool {
+                self.0 == **text
+            }
+        }
+
+        impl From<&$name> for String {
+            fn from(id: &$name) -> String {
+                id.0.clone()
+            }
+        }
+    };
+}

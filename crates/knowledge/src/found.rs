@@ -1,0 +1,83 @@
+//! What a search is asked for, and what it finds.
+
+use model::{Around, Explanation, Score, Stage, Warning};
+use serde::Serialize;
+
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchRequest {
+    /// The question, in any language.
+    pub query: String,
+    /// Where to look.
+    pub knowledge_base_id: String,
+    /// Results with a lower final score are dropped.
+    pub threshold: f64,
+    /// How many results.
+    pub max_results: usize,
+}
+
+/// One chunk that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChunkHit {
+    /// The text, unredacted.
+    pub content: String,
+    /// Calibrated relevance.
+    pub score: Score,
+    /// Its id.
+    pub chunk_id: String,
+    /// The document.
+    pub document_id: String,
+    /// The document's title.
+    pub title: String,
+    /// The position in the document, from 0.
+    pub chunk_index: u32,
+    /// The collection.
+    pub collection_id: CollectionId,
+    /// The knowledge base.
+    pub knowledge_base_id: KnowledgeBaseId,
+    /// The sentences of the text that fit the question best, unredacted.
+    pub snippet: String,
+    /// What the document says around the text; it is looked at and never leaves.
+    pub around: Around,
+    /// The same around the snippet.
+    pub around_snippet: Around,
+    /// Where a person finds it.
+    pub pointer: String,
+    /// What each stage thought.
+    pub explanation: Explanation,
+}
+
+impl ChunkHit {
+    /// Gives the score of a stage, rounded as it is shown; nothing when it did not run.
+    pub fn stage(&self, stage: Stage) -> Option<f64> {
+        let score = self.explanation.stage(stage)?;
+        Some((score * 10_000.0).round() / 10_000.0)
+    }
+}
+
+/// What a stage took, or why it did not run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StageTook {
+    /// The stage.
+    pub stage: &'static str,
+    /// Milliseconds.
+    pub ms: f64,
+    /// Why it was skipped, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchResults {
+    /// Chunks, best first.
+    pub results: Vec<ChunkHit>,
+    /// What was skipped, cut or is missing.
+    pub warnings: Vec<Warning>,
+    /// What each stage took, in order.
+    pub timings: Vec<StageTook>,
+    /// The words that were searched for in the place of those that were typed, where they were.
+    pub corrected: Option<String>,
+}

@@ -1,0 +1,74 @@
+//! Searches by words, by vector and by both: an engine has one, and what happens when one of the two
+//! fails is decided here.
+
+use model::{Deadline, NamespaceId};
+
+use super::Store;
+use crate::{Both, ByVector, ByWords, Candidates, Error, Filter, Result, Search, WordsQuery};
+
+impl Store {
+    /// Finds the `limit` passages with the best BM25 among those that fit the filter; see
+    /// [`crate::Engine::search`].
+    pub fn by_words(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        let by_words = Some(ByWords { query, limit });
+        let search = Search { by_words, by_vector: None, filter };
+        Ok(self.engine.search(namespace, &search, deadline)?.0)
+    }
+
+    /// Finds the `limit` passages whose vectors are nearest among those that fit the filter and
+    /// have one; see [`crate::Engine::search`].
+    pub fn by_vector(
+        &self,
+        namespace: &NamespaceId,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+        deadline: &Deadline,
+    ) -> Result<Candidates> {
+        let by_vector = Some(ByVector { vector, limit });
+        let search = Search { by_words: None, by_vector, filter };
+        Ok(self.engine.search(namespace, &search, deadline)?.1)
+    }
+
+    /// Searches by words and by vector side by side; each fails for itself. An engine elsewhere is
+    /// asked once for both, one in this process on two threads.
+    pub fn by_both(
+        &self,
+        namespace: &NamespaceId,
+        both: &Both<'_>,
+        deadline: &Deadline,
+    ) -> (Result<Candidates>, Result<Candidates>) {
+        let Both { query, vector, filter, n_by_words, n_by_vector } = *both;
+        let by_words = || self.by_words(namespace, query, filter, n_by_words, deadline);
+        let by_vector = || self.by_vector(namespace, vector, filter, n_by_vector, deadline);
+        if !self.is_far() {
+            return std::thread::scope(|scope| {
+                let near = scope.spawn(by_vector);
+                let words = by_words();
+                (words, near.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            });
+        }
+        let search = Search {
+            by_words: Some(ByWords { query, limit: n_by_words }),
+            by_vector: Some(ByVector { vector, limit: n_by_vector }),
+            filter,
+        };
+        match self.engine.search(namespace, &search, deadline) {
+            Ok((words, near)) => (Ok(words), Ok(near)),
+            Err(error) if error.is_engine_away() => {
+                let (engine, reason) = (self.engine.info().name, error.to_string());
+                let same = Error::EngineUnavailable { engine, what: "query", reason };
+                (Err(error), Err(same))
+            }
+            // What is wrong with one of the two must not cost the other.
+            Err(_) => (by_words(), by_vector()),
+        }
+    }
+}
