@@ -40,16 +40,19 @@ impl SizeLimit {
     }
 }
 
-/// Refuses an upload while `/readyz` says that nothing is taken that would have to be written.
+/// Refuses an upload before its body is read while the disk is full. A catalogue that is away is
+/// not asked about here: it may go between a look and the write, and the write itself answers with
+/// the family's sentence for it.
 pub(super) fn refuse_without_writes(app: &App) -> Result<(), ToolError> {
     let health = (app.readiness)();
-    if health.writes || !health.reads {
+    if !health.degraded.iter().any(|degradation| degradation.part == "disk") {
         return Ok(());
     }
-    let message = "nothing can be stored now: the disk is full, or the catalogue cannot be written";
     let hint =
         "try again when `/readyz` says `writes: true`; an administrator sees the reason there";
-    Err(ToolError::new(Code::Unavailable, message).with_hint(hint))
+    Err(ToolError::new(Code::Unavailable, "nothing can be stored now: the disk is full")
+        .with_hint(hint)
+        .with_detail("retry_after_seconds", tools::STORE_RETRY_SECONDS))
 }
 
 /// What arrived beside the document.
