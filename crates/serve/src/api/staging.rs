@@ -45,7 +45,7 @@ impl SizeLimit {
 /// the family's sentence for it.
 pub(super) fn refuse_without_writes(app: &App) -> Result<(), ToolError> {
     let health = (app.readiness)();
-    if !health.degraded.iter().any(|degradation| degradation.part == "disk") {
+    if !health.degraded.iter().any(|degraded| degraded.what == "disk") {
         return Ok(());
     }
     let hint =
