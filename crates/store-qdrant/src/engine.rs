@@ -8,9 +8,9 @@ use model::{Deadline, NamespaceId};
 use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilter};
 use store::rescoring::Field;
 use store::{
-    Candidates, Catalogue, DroppedNamespace, Engine, EngineInfo, EngineLocation, Error, Form,
-    Fresh, NamespaceHead, NamespaceState, ObjectPage, Result, Search, TermCount, TermStatistics,
-    TypedObject,
+    Candidates, Catalogue, Changes, DroppedNamespace, Engine, EngineInfo, EngineServer, Erased,
+    Error, Form, NamespaceHead, ObjectPage, Position, Rebuild, Result, Search, TermCount,
+    TermStatistics, TypedObject, follow_known,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -86,15 +86,9 @@ impl QdrantEngine {
         let entries = Entry::list(&*self.catalogue, &ObjectPage::of(Entry::KIND))?;
         Ok(entries.into_iter().map(|entry| (entry.number, entry)).collect())
     }
-}
 
-impl Engine for QdrantEngine {
-    fn info(&self) -> EngineInfo {
-        let location = EngineLocation::Elsewhere { reach_every: REACH_EVERY };
-        EngineInfo { name: ENGINE, location }
-    }
-
-    fn follow(&self, id: &NamespaceId, _fresh: Option<&Fresh<'_>>) -> Result<()> {
+    /// Lets one namespace follow to its last change.
+    fn follow_one(&self, id: &NamespaceId) -> Result<()> {
         let number = state_of(&*self.catalogue, id)?.number;
         let lock = self.turns.lock_of(number);
         let turn = self.turns.take(&*self.catalogue, number, &lock)?;
@@ -102,6 +96,7 @@ impl Engine for QdrantEngine {
         self.catalogue.release(number, ENGINE, seen)
     }
 
+    /// Lets every namespace follow that is not at its head.
     fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()> {
         // A server may have died between its write to the catalogue and the one to Qdrant.
         let entries = self.entries()?;
@@ -113,13 +108,54 @@ impl Engine for QdrantEngine {
             if head.sequence == 0 || entries.get(&head.number).is_some_and(is_current) {
                 continue;
             }
-            match self.follow(&head.id, None) {
+            match self.follow_one(&head.id) {
                 Ok(()) | Err(Error::UnknownNamespace { .. }) => {}
                 Err(error) if first_failure.is_ok() => first_failure = Err(error),
                 Err(_) => {}
             }
         }
         first_failure
+    }
+
+    fn erase_namespace(&self, dropped: &DroppedNamespace) -> Result<()> {
+        // Whoever still follows it ends first: what it writes afterwards would stay.
+        let lock = self.turns.lock_of(dropped.number);
+        let turn = self.turns.take(&*self.catalogue, dropped.number, &lock);
+        ledger::let_go(&*self.catalogue, dropped.number)?;
+        self.follower().erase_leftovers(turn.is_ok().then_some(dropped.number));
+        turn.map(|_| ())
+    }
+
+    /// Notes that the points of a namespace are of another form: it is sent anew with the next
+    /// change, and searched as it is until then.
+    fn outdate(&self, id: &NamespaceId) -> Result<()> {
+        let number = state_of(&*self.catalogue, id)?.number;
+        match ledger::entry(&*self.catalogue, number)? {
+            Some(entry) => ledger::put(&*self.catalogue, &Entry { seen: 0, ..entry }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Engine for QdrantEngine {
+    fn info(&self) -> EngineInfo<'_> {
+        EngineInfo { name: ENGINE, server: Some(self) }
+    }
+
+    fn follow(&self, changes: Changes<'_>) -> Result<()> {
+        match changes {
+            Changes::Of { namespace, .. } => self.follow_one(namespace),
+            Changes::OfOthers(heads) => self.follow_others(heads),
+        }
+    }
+
+    fn positions(&self) -> Result<Vec<Position>> {
+        let entries = self.entries()?;
+        let position = |head: NamespaceHead| {
+            let seen = entries.get(&head.number).map_or(0, |entry| entry.seen);
+            Position { number: head.number, seen }
+        };
+        Ok(self.catalogue.heads()?.into_iter().map(position).collect())
     }
 
     fn search(
@@ -161,20 +197,26 @@ impl Engine for QdrantEngine {
         })
     }
 
-    fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
-        // Whoever still follows it ends first: what it writes afterwards would stay.
-        let lock = self.turns.lock_of(dropped.number);
-        let turn = self.turns.take(&*self.catalogue, dropped.number, &lock);
-        ledger::let_go(&*self.catalogue, dropped.number)?;
-        self.follower().erase_leftovers(turn.is_ok().then_some(dropped.number));
-        turn.map(|_| ())
+    fn erase(&self, erased: Erased<'_>) -> Result<()> {
+        match erased {
+            Erased::Namespace(dropped) => self.erase_namespace(dropped),
+            // Points go with the deletion: only what could not be sent then is left.
+            Erased::Documents(namespaces) => follow_known(self, namespaces),
+        }
     }
 
-    fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
-        match ledger::entry(&*self.catalogue, outdated.number)? {
-            Some(entry) => ledger::put(&*self.catalogue, &Entry { seen: 0, ..entry }),
-            None => Ok(()),
+    fn rebuild(&self, id: &NamespaceId, when: Rebuild) -> Result<()> {
+        if when == Rebuild::WhenUsed {
+            return self.outdate(id);
         }
+        let state = state_of(&*self.catalogue, id)?;
+        let lock = self.turns.lock_of(state.number);
+        let turn = self.turns.take(&*self.catalogue, state.number, &lock)?;
+        let collection =
+            crate::collection::name_of(&self.config.prefix, state.info.manifest.vectors.as_ref());
+        // It may be gone, which is why somebody asks.
+        self.collections.forget(&collection);
+        self.follower().make_anew(&state, &turn)
     }
 
     fn maintain(&self) -> Result<()> {
@@ -183,7 +225,7 @@ impl Engine for QdrantEngine {
     }
 
     fn problem(&self, id: &NamespaceId) -> Result<Option<String>> {
-        self.follow(id, None)?;
+        self.follow_one(id)?;
         let state = state_of(&*self.catalogue, id)?;
         let Some(entry) = ledger::entry(&*self.catalogue, state.number)? else {
             return Ok((state.counts.n_passages > 0).then(|| "Qdrant has nothing of it".to_owned()));
@@ -210,32 +252,9 @@ impl Engine for QdrantEngine {
         }
         Ok(None)
     }
+}
 
-    fn rebuild(&self, id: &NamespaceId) -> Result<()> {
-        let state = state_of(&*self.catalogue, id)?;
-        let lock = self.turns.lock_of(state.number);
-        let turn = self.turns.take(&*self.catalogue, state.number, &lock)?;
-        let collection =
-            crate::collection::name_of(&self.config.prefix, state.info.manifest.vectors.as_ref());
-        // It may be gone, which is why somebody asks.
-        self.collections.forget(&collection);
-        self.follower().make_anew(&state, &turn)
-    }
-
-    fn sequence(&self, namespace: &NamespaceId) -> Result<u64> {
-        let number = state_of(&*self.catalogue, namespace)?.number;
-        Ok(ledger::entry(&*self.catalogue, number)?.map_or(0, |entry| entry.seen))
-    }
-
-    fn lag(&self) -> Result<u64> {
-        let entries = self.entries()?;
-        let behind = |head: NamespaceHead| {
-            let seen = entries.get(&head.number).map_or(0, |entry| entry.seen);
-            head.sequence.saturating_sub(seen)
-        };
-        Ok(self.catalogue.heads()?.into_iter().map(behind).sum())
-    }
-
+impl EngineServer for QdrantEngine {
     fn reach(&self) -> Result<()> {
         let deadline = Deadline::after(QUESTION_LIMIT);
         let reply = self
@@ -243,5 +262,9 @@ impl Engine for QdrantEngine {
             .ask("health check", &deadline, |peer| async move { peer.health_check().await })?;
         tracing::debug!(version = reply.version, "Qdrant answers");
         Ok(())
+    }
+
+    fn reach_every(&self) -> Duration {
+        REACH_EVERY
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{NamespaceId, with_causes};
 use serde::Serialize;
 
-use crate::{Catalogue, Engine};
+use crate::{Catalogue, Engine, NamespaceHead, Result};
 
 /// Namespaces that are named one by one; of more only the number is said.
 const MAX_NAMED: usize = 10;
@@ -67,7 +67,7 @@ pub(crate) fn examine(
                 false
             }
         };
-    let lag = match engine.lag() {
+    let lag = match lag(catalogue, engine) {
         Ok(lag) => lag,
         Err(error) => {
             if reads {
@@ -91,4 +91,14 @@ pub(crate) fn examine(
         degraded.push(Degradation { part, problem });
     }
     Health { reads, writes, lag, degraded }
+}
+
+/// Counts the changes of the namespaces in use that the catalogue has and searches do not see yet.
+fn lag(catalogue: &dyn Catalogue, engine: &dyn Engine) -> Result<u64> {
+    let positions = engine.positions()?;
+    let behind = |head: NamespaceHead| {
+        let position = positions.iter().find(|position| position.number == head.number);
+        position.map_or(0, |position| head.sequence.saturating_sub(position.seen))
+    };
+    Ok(catalogue.heads()?.into_iter().map(behind).sum())
 }

@@ -326,7 +326,7 @@ fn no_error_shows_the_key() {
     let one_machine = Config::for_one_machine();
     let store =
         Store::open_with_turbopuffer(folder.path(), &one_machine, &config, clock()).unwrap();
-    let error = store.engine().reach().unwrap_err();
+    let error = store.engine().info().reach().unwrap_err();
     assert!(matches!(error, Error::EngineRefused { status: 401, .. }), "{error}");
     made(&store);
     let error = store.upsert(&notes(), &[document("a", &["x"])]).unwrap_err();

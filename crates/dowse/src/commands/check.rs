@@ -185,7 +185,7 @@ pub(super) fn health(shared_state: &SharedState, app: &App) -> anyhow::Result<He
     {
         return Ok(health);
     }
-    Ok(match engine.reach() {
+    Ok(match engine.info().reach() {
         Ok(()) => health,
         Err(error) => {
             let problem =
@@ -322,7 +322,7 @@ fn callers(config: &Config) -> String {
 /// Tells whether an engine elsewhere does not answer. A check of the store would wait for it for
 /// minutes, since it first lets it catch up.
 pub(super) fn is_engine_away(store: &Store) -> bool {
-    store.engine().info().is_elsewhere() && store.engine().reach().is_err()
+    store.engine().info().is_elsewhere() && store.engine().info().reach().is_err()
 }
 
 /// Reads everything that is kept, compares it with its checksums and indexes with the catalogue,
@@ -336,7 +336,7 @@ fn check_store(
     if is_engine_away(store) {
         // A repair cannot be done without it.
         if repair == Repair::Yes {
-            store.engine().reach()?;
+            store.engine().info().reach()?;
         }
         if let Err(error) = store.catalogue().verify() {
             report.problems.push(Problem {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use store::{EngineLocation, Store};
+use store::Store;
 
 /// How often the catalogue is asked what has changed: what another server wrote is found here after
 /// about this time.
@@ -15,7 +15,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Lets a store follow for as long as it lives; one that nobody shares, with its engine in this
 /// process, needs nothing.
 pub(super) fn follow(store: &Arc<Store>) -> std::io::Result<()> {
-    if let EngineLocation::Elsewhere { reach_every: every } = store.engine().info().location {
+    if let Some(server) = store.engine().info().server {
+        let every = server.reach_every();
         let store = Arc::downgrade(store);
         let watch = move || watch_engine(&store, every);
         std::thread::Builder::new().name("reach".to_owned()).spawn(watch)?;

@@ -128,7 +128,7 @@ pub(crate) fn describe(store: &Store) -> String {
     if !engine.info().is_elsewhere() {
         return format!("{catalogue}{}", engine.info().name);
     }
-    match engine.reach() {
+    match engine.info().reach() {
         Ok(()) => format!("{catalogue}{}, which answers", engine.info().name),
         Err(error) => format!("{catalogue}{}, which does NOT answer: {error}", engine.info().name),
     }

@@ -3,7 +3,7 @@
 use model::{DocumentId, NamespaceId, PassageId};
 
 use super::fixtures::{WithVectors, document, ids, made, soon, vector, words};
-use crate::{Bm25, Both, Error, Filter, Store, WordsQuery};
+use crate::{Bm25, Both, Changes, Error, Filter, Store, WordsQuery};
 
 fn near(store: &Store, namespace: &NamespaceId) -> Vec<String> {
     ids(&store.by_vector(namespace, &vector(1, 0.3), &Filter::All, 100, &soon()).unwrap())
@@ -72,7 +72,9 @@ pub(super) fn others_are_followed(store: &Store) {
     catalogue.upsert(&namespace, &[document("theirs", &["common theirs", "second"])]).unwrap();
     catalogue.upsert(&namespace, &[document("ours", &["common replaced"])]).unwrap();
     catalogue.set_vectors(&namespace, &[(PassageId::new("theirs#1"), vector(1, 0.1))]).unwrap();
+    assert!(store.health().lag > 0, "searches do not see it yet");
     store.catch_up().unwrap();
+    assert_eq!(store.health().lag, 0);
     let mut found = words(store, &namespace, "common");
     found.sort();
     assert_eq!(found, ["ours#0", "theirs#0"]);
@@ -85,9 +87,11 @@ pub(super) fn others_are_followed(store: &Store) {
     found.sort();
     assert_eq!(found, ["last#0", "ours#0"]);
     assert_eq!(near(store, &namespace), [""; 0]);
-    let last =
-        catalogue.log(catalogue.namespace(&namespace).unwrap().unwrap().number, 0, 0).unwrap().last;
-    assert!(store.engine().sequence(&namespace).unwrap() <= last);
+    let number = catalogue.namespace(&namespace).unwrap().unwrap().number;
+    let last = catalogue.log(number, 0, 0).unwrap().last;
+    let positions = store.engine().positions().unwrap();
+    let position = positions.iter().find(|position| position.number == number);
+    assert_eq!(position.map(|position| position.seen), Some(last));
 }
 
 pub(super) fn following_is_idempotent(store: &Store) {
@@ -106,7 +110,7 @@ pub(super) fn following_is_idempotent(store: &Store) {
     };
     let before = state();
     assert_eq!((before.0.len(), before.1.len()), (4, 2));
-    store.engine().follow(&namespace, None).unwrap();
+    store.engine().follow(Changes::Of { namespace: &namespace, fresh: None }).unwrap();
     assert_eq!(state(), before);
     store.rebuild(&namespace).unwrap();
     assert_eq!(state(), before, "made anew it is the same");
@@ -119,7 +123,8 @@ pub(super) fn following_is_idempotent(store: &Store) {
 pub(super) fn unknown_namespaces_are_errors(store: &Store) {
     let nowhere = NamespaceId::new("nowhere");
     let is_unknown = |error: Error| matches!(error, Error::UnknownNamespace { .. });
-    assert!(is_unknown(store.engine().follow(&nowhere, None).unwrap_err()));
+    let changes = Changes::Of { namespace: &nowhere, fresh: None };
+    assert!(is_unknown(store.engine().follow(changes).unwrap_err()));
     assert!(is_unknown(store.term_statistics(&nowhere, &[]).unwrap_err()));
     assert!(is_unknown(store.rebuild(&nowhere).unwrap_err()));
     store.forget_erased(&[nowhere]).unwrap();

@@ -1,6 +1,6 @@
 //! What goes into a store and what comes back.
 
-use model::{Attributes, DocumentId, Passage, PassageId, Timestamp};
+use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use text::Language;
 
@@ -80,6 +80,13 @@ pub struct Place {
     pub namespace: String,
     /// The id in the engine.
     pub id: String,
+}
+
+impl Place {
+    /// Gives where a passage is in an engine that has our names.
+    pub fn ours(namespace: &NamespaceId, stored: &StoredPassage) -> Self {
+        Place { namespace: namespace.to_string(), id: stored.passage.id.to_string() }
+    }
 }
 
 /// A passage together with the document that it belongs to.

@@ -5,36 +5,59 @@ use std::time::Duration;
 use model::{Deadline, NamespaceId};
 
 use crate::{
-    Candidates, Document, DroppedNamespace, Filter, Form, NamespaceHead, NamespaceState, Place,
-    Result, Search, StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
+    Candidates, Document, DroppedNamespace, Filter, Form, NamespaceHead, Place, Result, Search,
+    StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
 };
 
 /// Which engine it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EngineInfo {
+#[derive(Clone, Copy)]
+pub struct EngineInfo<'a> {
     /// Its name, as in the configuration.
     pub name: &'static str,
-    /// Where it is.
-    pub location: EngineLocation,
+    /// The server that it is on; nothing for one in this process, which always answers and runs
+    /// two searches side by side.
+    pub server: Option<&'a dyn EngineServer>,
 }
 
-/// Where an engine is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EngineLocation {
-    /// In this process: it always answers, and two searches run side by side.
-    InProcess,
-    /// On a server: one request for both searches is worth waiting for the query's vector.
-    Elsewhere {
-        /// How often to ask whether it answers, so that its absence is known before somebody
-        /// searches.
-        reach_every: Duration,
-    },
-}
-
-impl EngineInfo {
+impl EngineInfo<'_> {
     /// Tells whether the engine is on a server.
     pub fn is_elsewhere(&self) -> bool {
-        matches!(self.location, EngineLocation::Elsewhere { .. })
+        self.server.is_some()
+    }
+
+    /// Asks whether the engine answers; one in this process always does.
+    ///
+    /// # Errors
+    ///
+    /// When its server does not answer.
+    pub fn reach(&self) -> Result<()> {
+        self.server.map_or(Ok(()), EngineServer::reach)
+    }
+}
+
+/// What only an engine on a server has: it may be away, and it has limits and names of its own.
+/// One request for both searches is worth waiting for the query's vector there.
+pub trait EngineServer: Send + Sync {
+    /// Asks whether the server answers.
+    fn reach(&self) -> Result<()>;
+
+    /// Says how often to ask, so that its absence is known before somebody searches.
+    fn reach_every(&self) -> Duration;
+
+    /// Tells whether the server can take these documents, before they are written to the
+    /// catalogue.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::TooLarge`] names the limit.
+    fn accepts(&self, documents: &[Document], space: Option<&VectorSpace>) -> Result<()> {
+        let _ = (documents, space);
+        Ok(())
+    }
+
+    /// Gives where the server has a passage, in its own names; nothing where it has not.
+    fn place(&self, namespace: &NamespaceId, stored: &StoredPassage) -> Result<Option<Place>> {
+        Ok(Some(Place::ours(namespace, stored)))
     }
 }
 
@@ -63,6 +86,52 @@ pub struct Fresh<'a> {
     pub documents: &'a [Document],
 }
 
+/// The changes that an engine follows.
+#[derive(Debug, Clone, Copy)]
+pub enum Changes<'a> {
+    /// Those of one namespace, whoever made them, to the last one.
+    Of {
+        /// The namespace.
+        namespace: &'a NamespaceId,
+        /// The last of them, when this process has just made it.
+        fresh: Option<&'a Fresh<'a>>,
+    },
+    /// Those that other servers have made in the namespaces in use here, up to the heads of the
+    /// catalogue; a namespace that is not in use catches up when it is first used. The first
+    /// failure is given after all namespaces were tried.
+    OfOthers(&'a [NamespaceHead]),
+}
+
+/// How far an engine has followed a namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// The number of the namespace.
+    pub number: u32,
+    /// The last change that searches see; 0 when there is none.
+    pub seen: u64,
+}
+
+/// What the catalogue has erased, and an engine erases after it.
+#[derive(Debug, Clone, Copy)]
+pub enum Erased<'a> {
+    /// A namespace that was dropped: everything derived from it goes. It may be asked for again
+    /// after a crash, and for a namespace that the engine never saw.
+    Namespace(&'a DroppedNamespace),
+    /// Documents of these namespaces: what they have left on the disk goes. A namespace that does
+    /// not exist is passed over.
+    Documents(&'a [NamespaceId]),
+}
+
+/// When something derived is made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rebuild {
+    /// Before the call returns.
+    Now,
+    /// When it is next used: it was made with another analyser or index format, before the
+    /// catalogue takes on those of this program.
+    WhenUsed,
+}
+
 /// Finds passages. Everything an engine holds is derived from the catalogue that it was opened
 /// with: it reads the log, remembers the sequence number it has seen, and starts anew from the
 /// passages when it cannot go on.
@@ -78,19 +147,15 @@ pub struct Fresh<'a> {
 /// no such namespace, unless it says otherwise.
 pub trait Engine: Send + Sync {
     /// Says which engine it is and where.
-    fn info(&self) -> EngineInfo;
+    fn info(&self) -> EngineInfo<'_>;
 
-    /// Follows the catalogue to its last change of a namespace, and releases what it has made
-    /// durable ([`crate::Catalogue::release`]). What fails is made up for by the next call.
-    fn follow(&self, namespace: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()>;
+    /// Follows the catalogue, and releases what it has made durable
+    /// ([`crate::Catalogue::release`]). What fails is made up for by the next call.
+    fn follow(&self, changes: Changes<'_>) -> Result<()>;
 
-    /// Follows what other servers have written to the namespaces that are in use here; one that is
-    /// not in use catches up when it is first used. `heads` are those of the catalogue.
-    ///
-    /// # Errors
-    ///
-    /// The first failure, after all namespaces were tried.
-    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()>;
+    /// Tells how far the namespaces in use were followed; one that is being written may be left
+    /// out. Nothing is asked of a server.
+    fn positions(&self) -> Result<Vec<Position>>;
 
     /// Finds passages among those that fit the filter: by words those with the best BM25, by vector
     /// those that have one and are nearest by cosine. Gives both lists, that by words first; one
@@ -119,76 +184,44 @@ pub trait Engine: Send + Sync {
         terms: &[(Form, String)],
     ) -> Result<TermStatistics>;
 
-    /// Erases everything derived from a namespace that the catalogue has dropped. It may be
-    /// called again after a crash, and for a namespace that the engine never saw.
+    /// Erases what the catalogue has erased.
     ///
     /// # Errors
     ///
     /// When something could not be erased yet; the engine remembers it and tries again in
     /// [`Engine::maintain`].
-    fn erase(&self, dropped: &DroppedNamespace) -> Result<()>;
+    fn erase(&self, erased: Erased<'_>) -> Result<()>;
 
-    /// Says that what was derived from a namespace was made with another analyser or index format,
-    /// before the catalogue takes on those of this program. It has to be made anew; until then
-    /// searches go on with what is there where that can be read.
-    fn outdate(&self, outdated: &NamespaceState) -> Result<()>;
-
-    /// Takes off the disk what erased documents have left in what was derived from these
-    /// namespaces; one that does not exist is passed over.
-    ///
-    /// An engine whose rows go with the deletion only takes in what it could not take then.
-    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
-        for namespace in namespaces {
-            match self.follow(namespace, None) {
-                Err(crate::Error::UnknownNamespace { .. }) => {}
-                followed => followed?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Merges, forgets what was erased, and catches up with what could not be done earlier.
-    /// Searches go on meanwhile.
-    fn maintain(&self) -> Result<()>;
+    /// Makes everything derived from a namespace anew. Searches go on with the earlier state
+    /// meanwhile, where that can be read.
+    fn rebuild(&self, namespace: &NamespaceId, when: Rebuild) -> Result<()>;
 
     /// Compares what was derived from a namespace with its checksums and with the catalogue;
     /// gives what is wrong, or nothing.
     fn problem(&self, namespace: &NamespaceId) -> Result<Option<String>>;
 
-    /// Makes everything derived from a namespace anew. Searches go on with the earlier state
-    /// meanwhile.
-    fn rebuild(&self, namespace: &NamespaceId) -> Result<()>;
-
-    /// Tells whether the engine can take these documents, before they are written to the catalogue.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::TooLarge`] names the limit.
-    fn accepts(&self, documents: &[Document], space: Option<&VectorSpace>) -> Result<()> {
-        let _ = (documents, space);
-        Ok(())
-    }
-
-    /// Gives where the engine has a passage, in its own names; nothing where it has not.
-    fn place(&self, namespace: &NamespaceId, stored: &StoredPassage) -> Result<Option<Place>> {
-        Ok(Some(Place { namespace: namespace.to_string(), id: stored.passage.id.to_string() }))
-    }
-
-    /// Gives the last sequence number of a namespace that the engine has taken in and made
-    /// durable; 0 for one that it never saw.
-    fn sequence(&self, namespace: &NamespaceId) -> Result<u64>;
-
-    /// Counts the changes of the namespaces in use that the catalogue has and searches do not see
-    /// yet.
-    fn lag(&self) -> Result<u64>;
-
-    /// Asks whether the engine answers; an engine in this process always does.
-    fn reach(&self) -> Result<()> {
-        Ok(())
-    }
+    /// Merges, forgets what was erased, and catches up with what could not be done earlier.
+    /// Searches go on meanwhile.
+    fn maintain(&self) -> Result<()>;
 
     /// Lets go of writers and their memory; called before a clean stop.
     fn close(&self) -> Result<()> {
         Ok(())
     }
+}
+
+/// Lets an engine follow those of some namespaces that exist: all that an erasure of documents
+/// asks of one whose rows go with their deletion.
+///
+/// # Errors
+///
+/// The first failure.
+pub fn follow_known(engine: &dyn Engine, namespaces: &[NamespaceId]) -> Result<()> {
+    for namespace in namespaces {
+        match engine.follow(Changes::Of { namespace, fresh: None }) {
+            Err(crate::Error::UnknownNamespace { .. }) => {}
+            followed => followed?,
+        }
+    }
+    Ok(())
 }

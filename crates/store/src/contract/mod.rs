@@ -20,7 +20,9 @@ pub use catalogue::{
 pub use document::{
     Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage,
 };
-pub use engine::{Both, Engine, EngineInfo, EngineLocation, Fresh};
+pub use engine::{
+    Both, Changes, Engine, EngineInfo, EngineServer, Erased, Fresh, Position, Rebuild, follow_known,
+};
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;
 pub use manifest::{Agreement, AnalyserName, Manifest, NamespaceInfo, VectorSpace};

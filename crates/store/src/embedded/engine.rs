@@ -13,8 +13,8 @@ use super::following::remove_folder;
 use super::namespace::{Namespace, folder_of, outdated_note};
 use crate::store::state_of;
 use crate::{
-    ByVector, ByWords, Candidates, Catalogue, Config, DroppedNamespace, Engine, EngineInfo,
-    EngineLocation, Error, Form, Fresh, NamespaceHead, NamespaceState, Result, Search,
+    ByVector, ByWords, Candidates, Catalogue, Changes, Config, DroppedNamespace, Engine,
+    EngineInfo, Erased, Error, Form, Fresh, NamespaceHead, Position, Rebuild, Result, Search,
     TermStatistics,
 };
 
@@ -62,6 +62,52 @@ impl EmbeddedEngine {
     /// Counts the namespaces that are open.
     pub fn n_open(&self) -> usize {
         self.slots.lock().len()
+    }
+
+    /// Lets one namespace follow to its last change.
+    fn follow_one(&self, id: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()> {
+        let mut namespace = self.namespace_of(id)?;
+        let number = state_of(&*self.catalogue, id)?.number;
+        if namespace.number != number {
+            // Another server has dropped it and made one of the same name.
+            self.take_out(id);
+            namespace = self.namespace_of(id)?;
+        }
+        let mut derived = namespace.derived.lock();
+        self.follow_in(&namespace, &mut derived, fresh)?;
+        self.catalogue.release(namespace.number, &self.follower, derived.written())?;
+        drop(derived);
+        self.rest_unused_writers(id)
+    }
+
+    /// Lets the open namespaces follow what other servers have written.
+    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()> {
+        let heads: HashMap<u32, &NamespaceHead> =
+            heads.iter().map(|head| (head.number, head)).collect();
+        let mut first_failure = Ok(());
+        for namespace in self.open_namespaces() {
+            let Some(head) = heads.get(&namespace.number) else {
+                // Another server has dropped it.
+                self.take_out(&namespace.id);
+                continue;
+            };
+            // One that is being written follows by itself.
+            let Some(mut derived) = namespace.derived.try_lock() else { continue };
+            let followed = match derived.seen() >= head.sequence {
+                true => Ok(()),
+                false => self.follow_in(&namespace, &mut derived, None),
+            };
+            // What was made durable since is let go of, also where nothing was new.
+            let followed = followed.and_then(|()| {
+                self.catalogue.release(namespace.number, &self.follower, derived.written())
+            });
+            match followed {
+                Ok(()) | Err(Error::UnknownNamespace { .. }) => {}
+                Err(error) if first_failure.is_ok() => first_failure = Err(error),
+                Err(_) => {}
+            }
+        }
+        first_failure
     }
 
     /// Lets the indexes follow the catalogue, and the searches the indexes.
@@ -253,52 +299,23 @@ impl EmbeddedEngine {
 }
 
 impl Engine for EmbeddedEngine {
-    fn info(&self) -> EngineInfo {
-        EngineInfo { name: "embedded", location: EngineLocation::InProcess }
+    fn info(&self) -> EngineInfo<'_> {
+        EngineInfo { name: "embedded", server: None }
     }
 
-    fn follow(&self, id: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()> {
-        let mut namespace = self.namespace_of(id)?;
-        let number = state_of(&*self.catalogue, id)?.number;
-        if namespace.number != number {
-            // Another server has dropped it and made one of the same name.
-            self.take_out(id);
-            namespace = self.namespace_of(id)?;
+    fn follow(&self, changes: Changes<'_>) -> Result<()> {
+        match changes {
+            Changes::Of { namespace, fresh } => self.follow_one(namespace, fresh),
+            Changes::OfOthers(heads) => self.follow_others(heads),
         }
-        let mut derived = namespace.derived.lock();
-        self.follow_in(&namespace, &mut derived, fresh)?;
-        self.catalogue.release(namespace.number, &self.follower, derived.written())?;
-        drop(derived);
-        self.rest_unused_writers(id)
     }
 
-    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()> {
-        let heads: HashMap<u32, &NamespaceHead> =
-            heads.iter().map(|head| (head.number, head)).collect();
-        let mut first_failure = Ok(());
-        for namespace in self.open_namespaces() {
-            let Some(head) = heads.get(&namespace.number) else {
-                // Another server has dropped it.
-                self.take_out(&namespace.id);
-                continue;
-            };
-            // One that is being written follows by itself.
-            let Some(mut derived) = namespace.derived.try_lock() else { continue };
-            let followed = match derived.seen() >= head.sequence {
-                true => Ok(()),
-                false => self.follow_in(&namespace, &mut derived, None),
-            };
-            // What was made durable since is let go of, also where nothing was new.
-            let followed = followed.and_then(|()| {
-                self.catalogue.release(namespace.number, &self.follower, derived.written())
-            });
-            match followed {
-                Ok(()) | Err(Error::UnknownNamespace { .. }) => {}
-                Err(error) if first_failure.is_ok() => first_failure = Err(error),
-                Err(_) => {}
-            }
-        }
-        first_failure
+    fn positions(&self) -> Result<Vec<Position>> {
+        let position = |namespace: Arc<Namespace>| {
+            let derived = namespace.derived.try_lock()?;
+            Some(Position { number: namespace.number, seen: derived.seen() })
+        };
+        Ok(self.open_namespaces().into_iter().filter_map(position).collect())
     }
 
     fn search(
@@ -325,20 +342,11 @@ impl Engine for EmbeddedEngine {
         self.namespace_of(namespace)?.snapshot().words.statistics(terms)
     }
 
-    fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
-        self.erase_folder(dropped)
-    }
-
-    fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
-        let note = outdated_note(&self.root, outdated.number);
-        if note.parent().is_some_and(Path::exists) {
-            fs_err::File::create(&note)?.file().sync_all()?;
+    fn erase(&self, erased: Erased<'_>) -> Result<()> {
+        match erased {
+            Erased::Namespace(dropped) => self.erase_folder(dropped),
+            Erased::Documents(namespaces) => self.take_off_disk(namespaces),
         }
-        Ok(())
-    }
-
-    fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
-        self.take_off_disk(namespaces)
     }
 
     fn maintain(&self) -> Result<()> {
@@ -349,30 +357,18 @@ impl Engine for EmbeddedEngine {
         self.find_problem(namespace)
     }
 
-    fn rebuild(&self, id: &NamespaceId) -> Result<()> {
+    fn rebuild(&self, id: &NamespaceId, when: Rebuild) -> Result<()> {
+        if when == Rebuild::WhenUsed {
+            let note = outdated_note(&self.root, state_of(&*self.catalogue, id)?.number);
+            if note.parent().is_some_and(Path::exists) {
+                fs_err::File::create(&note)?.file().sync_all()?;
+            }
+            return Ok(());
+        }
         let namespace = self.namespace_of(id)?;
         let mut derived = namespace.derived.lock();
         derived.rebuild(&*self.catalogue)?;
         namespace.publish(&mut derived, &*self.catalogue)
-    }
-
-    fn sequence(&self, namespace: &NamespaceId) -> Result<u64> {
-        Ok(self.namespace_of(namespace)?.derived.lock().written())
-    }
-
-    fn lag(&self) -> Result<u64> {
-        let mut lag = 0;
-        for namespace in self.open_namespaces() {
-            // One that is being written is asked the next time.
-            let Some(derived) = namespace.derived.try_lock() else { continue };
-            let seen = derived.seen();
-            drop(derived);
-            match self.catalogue.log(namespace.number, seen, 0) {
-                Err(Error::UnknownNamespace { .. }) => {}
-                page => lag += page?.last.saturating_sub(seen),
-            }
-        }
-        Ok(lag)
     }
 
     fn close(&self) -> Result<()> {

@@ -7,7 +7,7 @@ use model::NamespaceId;
 
 use super::{Store, state_of};
 use crate::health::{self, Health};
-use crate::{DroppedNamespace, Error, NamespaceHead, Result};
+use crate::{Changes, DroppedNamespace, Erased, Error, Rebuild, Result};
 
 /// Whether a check mends what it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,15 +61,20 @@ impl Store {
         // The first call begins the count: what came before it is followed by this one.
         self.followed_at.lock().get_or_insert(begun);
         let heads = self.catalogue.heads()?;
-        self.engine.follow_others(&heads)?;
+        self.engine.follow(Changes::OfOthers(&heads))?;
         *self.followed_at.lock() = Some(begun);
-        self.behind.lock().retain(|namespace, _| {
-            let head = heads.iter().find(|head| head.id == *namespace);
-            let has_seen = |head: &NamespaceHead| {
-                self.engine.sequence(namespace).is_ok_and(|seen| seen >= head.sequence)
-            };
-            head.is_some_and(|head| !has_seen(head))
-        });
+        self.follow_behind()
+    }
+
+    /// Lets the engine take what it could not take earlier.
+    fn follow_behind(&self) -> Result<()> {
+        let behind: Vec<NamespaceId> = self.behind.lock().keys().cloned().collect();
+        for namespace in behind {
+            match self.follow(&namespace, None) {
+                Ok(()) | Err(Error::UnknownNamespace { .. } | Error::ManifestMismatch { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(())
     }
 
@@ -80,17 +85,10 @@ impl Store {
     ///
     /// When it does not answer, or the first failure of what it was given.
     pub fn look_for_engine(&self) -> Result<()> {
-        let reached = self.engine.reach();
+        let reached = self.engine.info().reach();
         *self.engine_away.lock() = reached.as_ref().err().map(ToString::to_string);
         reached?;
-        let behind: Vec<NamespaceId> = self.behind.lock().keys().cloned().collect();
-        for namespace in behind {
-            match self.follow(&namespace, None) {
-                Ok(()) | Err(Error::UnknownNamespace { .. } | Error::ManifestMismatch { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        self.follow_behind()
     }
 
     /// Checks the catalogue, and what the engine has against it.
@@ -122,7 +120,7 @@ impl Store {
             };
             let is_repaired = repair == Repair::Yes;
             if is_repaired {
-                self.engine.rebuild(&info.id)?;
+                self.engine.rebuild(&info.id, Rebuild::Now)?;
             }
             findings.push(Finding { namespace: Some(info.id), problem, is_repaired });
         }
@@ -140,7 +138,8 @@ impl Store {
         let is_repaired = repair == Repair::Yes;
         if is_repaired {
             let number = state_of(&*self.catalogue, namespace)?.number;
-            self.engine.erase(&DroppedNamespace { id: namespace.clone(), number })?;
+            let dropped = DroppedNamespace { id: namespace.clone(), number };
+            self.engine.erase(Erased::Namespace(&dropped))?;
             self.follow(namespace, None)?;
         }
         Ok(Finding { namespace: Some(namespace.clone()), problem: error.to_string(), is_repaired })
@@ -153,7 +152,7 @@ impl Store {
     ///
     /// [`Error::UnknownNamespace`], or when the engine cannot take it.
     pub fn rebuild(&self, namespace: &NamespaceId) -> Result<()> {
-        self.engine.rebuild(namespace)
+        self.engine.rebuild(namespace, Rebuild::Now)
     }
 
     /// Takes on the analyser and index format of this program for a namespace that was made with
@@ -165,7 +164,8 @@ impl Store {
     pub fn reindex(&self, namespace: &NamespaceId) -> Result<()> {
         let state = state_of(&*self.catalogue, namespace)?;
         self.catalogue.adopt_manifest(namespace)?;
-        self.engine.erase(&DroppedNamespace { id: state.info.id, number: state.number })?;
+        let dropped = DroppedNamespace { id: state.info.id, number: state.number };
+        self.engine.erase(Erased::Namespace(&dropped))?;
         self.follow(namespace, None)
     }
 

@@ -19,9 +19,9 @@ use text::LanguageSet;
 
 use crate::sqlite::FolderLock;
 use crate::{
-    Catalogue, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Engine, Error,
-    Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState, Objects, Place, Result,
-    StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace,
+    Catalogue, Changes, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Engine,
+    Erased, Error, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState, Objects,
+    Place, Rebuild, Result, StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace,
 };
 
 pub use maintenance::{Finding, Repair};
@@ -99,7 +99,7 @@ impl Store {
                 namespace = %state.info.id, from = %manifest, to = %current,
                 "index is made anew with the present analyser"
             );
-            self.engine.outdate(&state)?;
+            self.engine.rebuild(&state.info.id, Rebuild::WhenUsed)?;
             self.catalogue.adopt_manifest(&state.info.id)?;
         }
         Ok(())
@@ -179,7 +179,9 @@ impl Store {
                 wanted: Box::new(wanted),
             });
         }
-        self.engine.accepts(documents, manifest.vectors.as_ref())?;
+        if let Some(server) = self.engine.info().server {
+            server.accepts(documents, manifest.vectors.as_ref())?;
+        }
         let written = self.catalogue.upsert(namespace, documents)?;
         self.follow(namespace, Some(&Fresh { written: &written, documents }))?;
         Ok(written.upserted)
@@ -203,7 +205,7 @@ impl Store {
     /// namespace that does not exist is passed over. It may take as long as writing the indexes
     /// of the namespaces anew, so it belongs to the deletion of a source, not to every change.
     pub fn forget_erased(&self, namespaces: &[NamespaceId]) -> Result<()> {
-        self.engine.forget_erased(namespaces)?;
+        self.engine.erase(Erased::Documents(namespaces))?;
         self.catalogue.forget_erased()
     }
 
@@ -296,9 +298,10 @@ impl Store {
         passages: &[PassageId],
     ) -> Result<Vec<Option<Place>>> {
         let found = self.catalogue.passages(namespace, passages)?;
-        let place = |stored: Option<StoredPassage>| match stored {
-            Some(stored) => self.engine.place(namespace, &stored),
-            None => Ok(None),
+        let server = self.engine.info().server;
+        let place = |stored: Option<StoredPassage>| match (stored, server) {
+            (Some(stored), Some(server)) => server.place(namespace, &stored),
+            (stored, _) => Ok(stored.map(|stored| Place::ours(namespace, &stored))),
         };
         found.into_iter().map(place).collect()
     }
@@ -393,7 +396,7 @@ impl Store {
 
     /// Lets the engine follow. What it could not take now goes with the next change.
     fn follow(&self, namespace: &NamespaceId, fresh: Option<&Fresh<'_>>) -> Result<()> {
-        let Err(error) = self.engine.follow(namespace, fresh) else {
+        let Err(error) = self.engine.follow(Changes::Of { namespace, fresh }) else {
             self.behind.lock().remove(namespace);
             return Ok(());
         };
@@ -416,7 +419,7 @@ impl Store {
     fn erase_dropped(&self) -> Result<Result<()>> {
         let mut erased = Ok(());
         for dropped in self.catalogue.dropped()? {
-            if let Err(error) = self.engine.erase(&dropped) {
+            if let Err(error) = self.engine.erase(Erased::Namespace(&dropped)) {
                 erased = Err(error);
             }
             self.catalogue.erase_dropped(&dropped)?;

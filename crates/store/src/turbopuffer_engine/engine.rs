@@ -11,10 +11,11 @@ use super::client::{Client, ENGINE};
 use super::following::Follower;
 use super::namespace::Namespace;
 use super::{TurbopufferConfig, ledger, naming, row};
+use crate::store::state_of;
 use crate::{
-    Candidates, Catalogue, Config, Document, DroppedNamespace, Engine, EngineInfo, EngineLocation,
-    Error, Form, Fresh, NamespaceHead, NamespaceState, Place, Result, Search, StoredPassage,
-    TermStatistics, VectorSpace, limits,
+    Candidates, Catalogue, Changes, Config, Document, DroppedNamespace, Engine, EngineInfo,
+    EngineServer, Erased, Error, Form, Place, Position, Rebuild, Result, Search, StoredPassage,
+    TermStatistics, VectorSpace, follow_known, limits,
 };
 
 /// The name under which turbopuffer follows a catalogue: servers that share a catalogue share
@@ -71,6 +72,10 @@ impl TurbopufferEngine {
         Ok(namespace)
     }
 
+    fn open_namespaces(&self) -> Vec<Arc<Namespace>> {
+        self.namespaces.lock().values().cloned().collect()
+    }
+
     /// Takes a namespace out of those that are open, unless it has another number by now.
     pub(super) fn take_out(&self, dropped: &DroppedNamespace) {
         let mut namespaces = self.namespaces.lock();
@@ -97,25 +102,33 @@ impl TurbopufferEngine {
 }
 
 impl Engine for TurbopufferEngine {
-    fn info(&self) -> EngineInfo {
-        let location = EngineLocation::Elsewhere { reach_every: REACH_EVERY };
-        EngineInfo { name: ENGINE, location }
+    fn info(&self) -> EngineInfo<'_> {
+        EngineInfo { name: ENGINE, server: Some(self) }
     }
 
-    fn follow(&self, id: &NamespaceId, _fresh: Option<&Fresh<'_>>) -> Result<()> {
-        self.follow_to_the_end(&*self.namespace_of(id)?)
-    }
-
-    fn follow_others(&self, heads: &[NamespaceHead]) -> Result<()> {
+    fn follow(&self, changes: Changes<'_>) -> Result<()> {
+        let heads = match changes {
+            Changes::Of { namespace, .. } => {
+                return self.follow_to_the_end(&*self.namespace_of(namespace)?);
+            }
+            Changes::OfOthers(heads) => heads,
+        };
         // Every server writes to the same namespaces of turbopuffer, and reads where they are.
-        let open: Vec<_> = self.namespaces.lock().values().cloned().collect();
-        for namespace in open {
+        for namespace in self.open_namespaces() {
             if !heads.iter().any(|head| head.number == namespace.number) {
                 let (id, number) = (namespace.id.clone(), namespace.number);
                 self.take_out(&DroppedNamespace { id, number });
             }
         }
         Ok(())
+    }
+
+    fn positions(&self) -> Result<Vec<Position>> {
+        let position = |namespace: Arc<Namespace>| {
+            let following = namespace.following.try_lock()?;
+            Some(Position { number: namespace.number, seen: following.seen() })
+        };
+        Ok(self.open_namespaces().into_iter().filter_map(position).collect())
     }
 
     fn search(
@@ -135,12 +148,21 @@ impl Engine for TurbopufferEngine {
         self.count_terms(namespace, terms)
     }
 
-    fn erase(&self, dropped: &DroppedNamespace) -> Result<()> {
-        self.erase_namespace(dropped)
+    fn erase(&self, erased: Erased<'_>) -> Result<()> {
+        match erased {
+            Erased::Namespace(dropped) => self.erase_namespace(dropped),
+            // Rows go with the deletion: only what could not be sent then is left.
+            Erased::Documents(namespaces) => follow_known(self, namespaces),
+        }
     }
 
-    fn outdate(&self, outdated: &NamespaceState) -> Result<()> {
-        ledger::outdate(&*self.catalogue, outdated.number)
+    fn rebuild(&self, id: &NamespaceId, when: Rebuild) -> Result<()> {
+        if when == Rebuild::WhenUsed {
+            return ledger::outdate(&*self.catalogue, state_of(&*self.catalogue, id)?.number);
+        }
+        let namespace = self.namespace_of(id)?;
+        let mut following = namespace.following.lock();
+        self.follower().make_anew(&namespace, &mut following)
     }
 
     fn maintain(&self) -> Result<()> {
@@ -150,11 +172,15 @@ impl Engine for TurbopufferEngine {
     fn problem(&self, namespace: &NamespaceId) -> Result<Option<String>> {
         self.find_problem(&*self.namespace_of(namespace)?)
     }
+}
 
-    fn rebuild(&self, id: &NamespaceId) -> Result<()> {
-        let namespace = self.namespace_of(id)?;
-        let mut following = namespace.following.lock();
-        self.follower().make_anew(&namespace, &mut following)
+impl EngineServer for TurbopufferEngine {
+    fn reach(&self) -> Result<()> {
+        self.client.attributes("dowse-reachability").map(|_| ())
+    }
+
+    fn reach_every(&self) -> Duration {
+        REACH_EVERY
     }
 
     fn accepts(&self, documents: &[Document], space: Option<&VectorSpace>) -> Result<()> {
@@ -166,29 +192,6 @@ impl Engine for TurbopufferEngine {
         let pointer = stored.passage.pointer.to_string();
         let id = naming::passage_id(stored.passage.id.as_str(), &pointer);
         Ok(name.map(|namespace| Place { namespace, id }))
-    }
-
-    fn sequence(&self, namespace: &NamespaceId) -> Result<u64> {
-        Ok(self.namespace_of(namespace)?.following.lock().seen())
-    }
-
-    fn lag(&self) -> Result<u64> {
-        let mut lag = 0;
-        let namespaces: Vec<_> = self.namespaces.lock().values().cloned().collect();
-        for namespace in namespaces {
-            let Some(following) = namespace.following.try_lock() else { continue };
-            let seen = following.seen();
-            drop(following);
-            match self.catalogue.log(namespace.number, seen, 0) {
-                Err(Error::UnknownNamespace { .. }) => {}
-                page => lag += page?.last.saturating_sub(seen),
-            }
-        }
-        Ok(lag)
-    }
-
-    fn reach(&self) -> Result<()> {
-        self.client.attributes("dowse-reachability").map(|_| ())
     }
 }
 

@@ -170,7 +170,7 @@ fn index_roots(
 pub(super) fn ensure_engine(shared_state: &SharedState) -> anyhow::Result<()> {
     let engine = shared_state.open_store()?.store.engine();
     let name = engine.info().name;
-    engine.reach().with_context(|| {
+    engine.info().reach().with_context(|| {
         format!(
             "the engine `{name}` does not answer: what was read is kept, but cannot be searched\n\
              hint: start it, or fix its address in `[store]`; it catches up by itself when it \
