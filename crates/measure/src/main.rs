@@ -9,6 +9,7 @@ mod onnxruntime;
 mod paths;
 mod precision;
 mod rten_engine;
+mod scorers;
 mod store_peers;
 mod tables;
 
@@ -40,6 +41,14 @@ enum Subject {
         /// A corpus in BEIR's layout to take sentences from
         #[arg(long)]
         corpus: Option<PathBuf>,
+    },
+    /// BM25 by our lists beside tantivy's scorers over the same index: time and nDCG
+    Scorers {
+        /// A judged set in BEIR's layout: its sentences become passages, its queries are judged
+        set: PathBuf,
+        /// Passages whose search is timed
+        #[arg(long, default_value_t = 40_000)]
+        passages: usize,
     },
     /// The default embedder beside onnxruntime and rten
     Infer {
@@ -88,6 +97,7 @@ enum Subject {
 fn main() -> anyhow::Result<()> {
     let report = match Arguments::parse().subject {
         Subject::Store { passages, corpus } => store(passages, corpus)?,
+        Subject::Scorers { set, passages } => scorers::run(&set, passages)?,
         Subject::Infer { models } => infer::bench::run(&models, Some(&OnnxRuntime))?,
         Subject::Precision { models, sets, documents, queries } => {
             precision::run(&models, &sets, documents, queries)?

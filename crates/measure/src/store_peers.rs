@@ -1,4 +1,5 @@
-//! What could be used instead: tantivy's own scorers, SQLite's FTS5, a flat scan in numpy.
+//! What could be used instead: tantivy, SQLite's FTS5, a flat scan in numpy. tantivy's scorers over
+//! the store's own index are in [`crate::scorers`].
 
 use std::io::Write;
 use std::path::Path;
@@ -8,18 +9,13 @@ use std::time::Instant;
 use model::Report;
 use rusqlite::{Connection, params};
 use store::bench::{DIMENSIONS, DOCUMENTS_PER_BATCH, Material, PASSAGES_PER_DOCUMENT, percentiles};
-use store::{Bm25, Clause, Form, WordsQuery};
 use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, QueryParser, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{Index, IndexWriter, Term, doc};
+use tantivy::query::QueryParser;
+use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::{Index, IndexWriter, doc};
 
 /// The best passages that are asked for, as of the store.
 const N_CANDIDATES: usize = 100;
-
-/// What a match in the title and one in the exact spelling count, as `store::bench` asks.
-const TITLE_BOOST: f32 = 1.0;
-const EXACT_BOOST: f32 = 0.2;
 
 /// Memory of tantivy's writer.
 const WRITER_BYTES: usize = 100_000_000;
@@ -37,52 +33,9 @@ pub(crate) fn measure(
     folder: &Path,
     n_passages: usize,
 ) -> std::io::Result<()> {
-    own_index(report, material, folder, n_passages).map_err(std::io::Error::other)?;
     tantivy(report, material, folder, n_passages).map_err(std::io::Error::other)?;
     fts5(report, material, folder, n_passages).map_err(std::io::Error::other)?;
     numpy(report, material, folder, n_passages)
-}
-
-/// Measures tantivy's own scorers over the store's own index: the same terms in the same fields with
-/// the same boosts, by block-max WAND. What is found is not named, which the store does as well.
-fn own_index(
-    report: &mut Report,
-    material: &Material,
-    folder: &Path,
-    n_passages: usize,
-) -> tantivy::Result<()> {
-    let index = Index::open_in_dir(folder.join("namespaces/00000001/words"))?;
-    let searcher = index.reader()?.searcher();
-    let schema = index.schema();
-    let fields = |form: Form| -> tantivy::Result<[(Field, f32); 2]> {
-        let (text, title) = match form {
-            Form::Exact => ("exact", "title_exact"),
-            Form::Folded => ("folded", "title_folded"),
-        };
-        Ok([(schema.get_field(text)?, 1.0), (schema.get_field(title)?, TITLE_BOOST)])
-    };
-    let (p50, p99) = percentiles(N_QUESTIONS, |question_idx| {
-        let question = material.question(question_idx);
-        let question = WordsQuery::from_text(&question, Bm25::PASSAGES, TITLE_BOOST, EXACT_BOOST);
-        let mut parts: Vec<(Occur, Box<dyn Query>)> = vec![];
-        for clause in &question.should {
-            let Clause::Word { form, terms, boost } = clause else { continue };
-            for (field, field_boost) in fields(*form)? {
-                for term in terms {
-                    let term = Term::from_field_text(field, term);
-                    let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-                    let query = BoostQuery::new(Box::new(query), boost * field_boost);
-                    parts.push((Occur::Should, Box::new(query)));
-                }
-            }
-        }
-        let best = TopDocs::with_limit(N_CANDIDATES).order_by_score();
-        searcher.search(&BooleanQuery::new(parts), &best).map(drop)
-    })?;
-    let name = format!("tantivy's scorers over the store's index, {n_passages} passages");
-    report.add(&name, p50, "ms p50");
-    report.add(&name, p99, "ms p99");
-    Ok(())
 }
 
 /// Measures tantivy's own BM25 with block-max WAND over the same passages, without stems.

@@ -37,7 +37,11 @@ pub struct Material {
 
 impl Material {
     /// Takes the sentences of a corpus, or makes words up; takes real vectors, or makes them up.
-    pub(super) fn new(corpus: Option<&Path>, vectors: &[Vec<f32>]) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// When the folder has no corpus.
+    pub fn new(corpus: Option<&Path>, vectors: &[Vec<f32>]) -> Result<Self> {
         let sentences = corpus.map_or_else(|| Ok(vec![]), sentences)?;
         Ok(Material { sentences, vectors: vectors.to_vec(), ..Material::made_up() })
     }
@@ -91,10 +95,15 @@ impl Material {
 
     /// Makes a question of three words that are together in some passage.
     pub fn question(&self, number: usize) -> String {
+        self.question_of(number, 3)
+    }
+
+    /// Makes a question of so many words that are together in some passage.
+    pub fn question_of(&self, number: usize, n_words: usize) -> String {
         let mut random = Random::new(number as u64 ^ 0x5eed);
         let text = self.text(&mut random);
         let words: Vec<&str> = text.split_whitespace().filter(|word| word.len() > 3).collect();
-        (0..3)
+        (0..n_words)
             .filter_map(|_| words.get(random.below(words.len().max(1) as u64) as usize))
             .copied()
             .collect::<Vec<_>>()
