@@ -78,9 +78,9 @@ impl Source for KnowledgeBases {
                         .list_documents(caller, &collection.id, after.as_deref(), FIND_PAGE)
                         .map_err(failed)?;
                     if let Some(document) = found.iter().find(|one| is_it(&one.id)) {
-                        return Ok(Some(document.id.clone()));
+                        return Ok(Some(document.id.to_string()));
                     }
-                    after = found.last().map(|one| one.id.clone());
+                    after = found.last().map(|one| one.id.to_string());
                     if found.len() < FIND_PAGE {
                         break;
                     }
@@ -148,7 +148,7 @@ fn hit_of(chunk: ChunkHit) -> Hit {
     let is_whole = chunk.snippet.trim().is_empty();
     Hit {
         around: if is_whole { chunk.around } else { chunk.around_snippet },
-        thing: chunk.document_id,
+        thing: chunk.document_id.to_string(),
         position: chunk.chunk_index,
         title: chunk.title,
         snippet: if is_whole { chunk.content } else { chunk.snippet },

@@ -13,7 +13,7 @@ use store::{Change, ObjectKey, Objects, TypedObject};
 use crate::ids::hex;
 use crate::json::{self, Marks, Summary};
 use crate::marks::{self, Directory};
-use crate::object_ids::TableId;
+use crate::object_ids::{JsonDocumentId, TableId};
 use crate::reader::Reader;
 use crate::{Error, Result, limits};
 use ingest::{ObjectError, new_id};
@@ -21,7 +21,7 @@ use ingest::{ObjectError, new_id};
 /// One version of a table's document. Its parts are its children in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Document {
-    pub(crate) id: String,
+    pub(crate) id: JsonDocumentId,
     pub(crate) table_id: TableId,
     pub(crate) tenant: TenantId,
     pub(crate) n_bytes: u64,
@@ -38,7 +38,7 @@ impl TypedObject for Document {
     const KIND: &'static str = "context_document";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -53,7 +53,7 @@ impl TypedObject for Document {
 /// A piece of a document, cut between characters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Part {
-    document: String,
+    document: JsonDocumentId,
     part_idx: usize,
     tenant: TenantId,
     pub(crate) text: String,
@@ -71,7 +71,7 @@ impl TypedObject for Part {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.document.clone())
+        Some(self.document.to_string())
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn keep(
     let open = || Ok(InTime { reader: fs_err::File::open(file)?, deadline });
     let (summary, marks) = json::check(open).map_err(in_time)?;
     let mut document = Document {
-        id: new_id(),
+        id: JsonDocumentId::new(new_id()),
         table_id: owner.table.clone(),
         tenant: owner.tenant.clone(),
         n_bytes: 0,

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::Timestamp;
 
 use crate::ids::sha256;
+use crate::object_ids::KeyId;
 use crate::objects::StoredKey;
 use ingest::new_id;
 
@@ -22,7 +23,7 @@ pub(crate) fn make(now: Timestamp) -> (String, StoredKey) {
     let secret: [u8; 32] = rand::random();
     let key = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
     let kept = StoredKey {
-        id: new_id(),
+        id: KeyId::new(new_id()),
         begins: key.chars().take(SHOWN_CHARS).collect(),
         sha256: sha256(key.as_bytes()),
         created_at: now,

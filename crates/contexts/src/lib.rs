@@ -72,7 +72,7 @@ pub use index::Changes;
 pub use jobs::{INDEX_JOB, JOBS, PURGE_JOB, VECTORS_JOB};
 pub use locks::Locks;
 pub use node::{Node, NodeRequest};
-pub use object_ids::{EndpointId, ProjectId, TableId, ToolId};
+pub use object_ids::{EndpointId, KeyId, ProjectId, TableId, ToolId};
 pub use objects::{
     Endpoint, IndexStatus, Member, Project, Role, SearchIndex, ShortStringsUse, StoredKey, Table,
     Tool, ToolKind,

@@ -12,6 +12,7 @@ use store::{ObjectKey, Objects, TypedObject};
 
 use crate::document::Document;
 use crate::json::{Mark, Marks};
+use crate::object_ids::JsonDocumentId;
 use crate::{Error, Result, limits};
 
 /// Bytes of a mark.
@@ -29,7 +30,7 @@ pub(crate) struct Directory {
 /// A row of marks.
 #[derive(Debug, Serialize, Deserialize)]
 struct MarkRow {
-    document: String,
+    document: JsonDocumentId,
     row_idx: usize,
     tenant: TenantId,
     marks: String,
@@ -47,7 +48,7 @@ impl TypedObject for MarkRow {
     }
 
     fn parent(&self) -> Option<String> {
-        Some(self.document.clone())
+        Some(self.document.to_string())
     }
 }
 

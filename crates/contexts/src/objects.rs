@@ -4,7 +4,7 @@ use model::{Caller, NamespaceId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::{Lookup, TypedObject};
 
-use crate::object_ids::{EndpointId, ProjectId, TableId, ToolId};
+use crate::object_ids::{EndpointId, JsonDocumentId, KeyId, ProjectId, TableId, ToolId};
 
 /// What a member may do in a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -83,9 +83,9 @@ pub struct Table {
     /// What people call it.
     pub name: String,
     /// The document of the moment, see [`crate::document`].
-    pub(crate) document: String,
+    pub(crate) document: JsonDocumentId,
     /// Documents that it had before and that are not erased yet.
-    pub(crate) former: Vec<String>,
+    pub(crate) former: Vec<JsonDocumentId>,
     /// Counts its documents, from 1.
     pub version: u64,
     /// The size of the document, in bytes.
@@ -251,7 +251,7 @@ impl TypedObject for Tool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredKey {
     /// A UUID.
-    pub id: String,
+    pub id: KeyId,
     /// The first characters, so that its owner knows which it is.
     pub begins: String,
     /// SHA-256 of the key.

@@ -49,7 +49,7 @@ impl Service {
         loop {
             let documents = Document::list(self.catalogue(), &page)?;
             let Some(last) = documents.last() else { return Ok(()) };
-            page.after = Some(last.id.clone());
+            page.after = Some(last.id.to_string());
             for document in documents {
                 let table = Table::load(self.catalogue(), &document.table_id)?;
                 let is_kept = table.is_some_and(|(table, _)| {

@@ -88,7 +88,7 @@ impl Service {
             project_id: project.id.clone(),
             tenant: project.tenant,
             name,
-            document: String::new(),
+            document: document.id.clone(),
             former: vec![],
             version: 1,
             n_bytes: 0,

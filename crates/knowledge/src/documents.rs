@@ -10,6 +10,7 @@ use crate::jobs::Purge;
 use crate::new_document::{
     NewDocument, file_name_of, is_titled, metadata_of, tags_of, title_of, with_tags,
 };
+use crate::object_ids::KnowledgeDocumentId;
 use crate::objects::{Collection, Document, DocumentState, TAGS, document_of_chunk, same_content};
 use crate::uploads::Staged;
 use crate::{Error, Result, Service, limits};
@@ -29,7 +30,7 @@ pub struct Accepted {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duplicate {
     /// The document that was added.
-    pub document: String,
+    pub document: KnowledgeDocumentId,
     /// The one that was there before.
     pub of: Document,
 }
@@ -97,7 +98,7 @@ impl Service {
         let mut documents = Vec::with_capacity(new.len());
         for new in &new {
             documents.push(Document {
-                id: new_id(),
+                id: KnowledgeDocumentId::new(new_id()),
                 collection_id: collection.id.clone(),
                 knowledge_base_id: collection.knowledge_base_id.clone(),
                 tenant: collection.tenant.clone(),
@@ -378,7 +379,7 @@ impl Service {
 
 /// A document, and others with the same content, whoever may see them.
 struct Same {
-    document: String,
+    document: KnowledgeDocumentId,
     others: Vec<Document>,
 }
 

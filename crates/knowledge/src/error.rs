@@ -3,6 +3,8 @@
 
 use ingest::{FamilyError, ObjectError};
 
+use crate::object_ids::KnowledgeDocumentId;
+
 /// Why a call of this family failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -32,7 +34,7 @@ pub enum Error {
     #[error("the original of document `{id}` is damaged: {problem}")]
     OriginalDamaged {
         /// The document.
-        id: String,
+        id: KnowledgeDocumentId,
         /// What is wrong with the file.
         problem: String,
     },

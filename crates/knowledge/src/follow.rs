@@ -10,6 +10,7 @@ use store::{Change, ObjectPage, TypedObject};
 
 use crate::intake::Intake;
 use crate::new_document::{Content, NewDocument};
+use crate::object_ids::KnowledgeDocumentId;
 use crate::objects::{Collection, Document, DocumentState, SourceFile};
 use crate::{Error, Result, Service, limits};
 
@@ -55,7 +56,7 @@ pub struct Followed {
 
 /// What is known of a file that a document follows.
 struct Source {
-    document: String,
+    document: KnowledgeDocumentId,
     stamp: String,
     volume: Option<u64>,
 }
@@ -152,7 +153,7 @@ impl Service {
         loop {
             let documents = Document::list(&*self.0.catalogue, &page)?;
             let Some(last) = documents.last() else { return Ok(known) };
-            page.after = Some(last.id.clone());
+            page.after = Some(last.id.to_string());
             for document in documents {
                 if let Some(SourceFile { path, stamp, volume }) = document.source {
                     known.insert(path, Source { document: document.id, stamp, volume });

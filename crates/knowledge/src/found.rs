@@ -3,7 +3,7 @@
 use model::{Around, Explanation, Score, Stage, Warning};
 use serde::Serialize;
 
-use crate::object_ids::{CollectionId, KnowledgeBaseId};
+use crate::object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub struct ChunkHit {
     /// Its id.
     pub chunk_id: String,
     /// The document.
-    pub document_id: String,
+    pub document_id: KnowledgeDocumentId,
     /// The document's title.
     pub title: String,
     /// The position in the document, from 0.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::access::Right;
 use crate::new_document::OcrRepair;
-use crate::object_ids::{CollectionId, KnowledgeBaseId};
+use crate::object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 use crate::objects::{Collection, Document};
 use crate::{Error, Result, Service};
 
@@ -50,7 +50,7 @@ pub(crate) struct Additions {
 /// One upload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Addition {
-    pub(crate) document: String,
+    pub(crate) document: KnowledgeDocumentId,
     pub(crate) version: u64,
     /// The file in the folder of uploads.
     pub(crate) staged: String,

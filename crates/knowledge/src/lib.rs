@@ -80,7 +80,7 @@ pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use metadata::{Condition, Matching, MetadataField, Test};
 pub use new_document::{Content, NewDocument, OcrRepair};
-pub use object_ids::{CollectionId, KnowledgeBaseId};
+pub use object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 pub use objects::{
     Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,
 };

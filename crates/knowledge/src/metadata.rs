@@ -137,7 +137,7 @@ impl Service {
             documents.iter().for_each(&mut visit);
             match documents.last() {
                 Some(last) if documents.len() == limits::MAX_PAGE => {
-                    page.after = Some(last.id.clone());
+                    page.after = Some(last.id.to_string());
                 }
                 _ => return Ok(()),
             }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::{Lookup, TypedObject};
 
 use crate::new_document::OcrRepair;
-use crate::object_ids::{CollectionId, KnowledgeBaseId};
+use crate::object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 
 /// Who inside the tenant may read a knowledge base.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -198,7 +198,7 @@ pub struct Original {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// A UUID.
-    pub id: String,
+    pub id: KnowledgeDocumentId,
     /// The collection it belongs to.
     pub collection_id: CollectionId,
     /// The knowledge base of the collection.
@@ -321,7 +321,7 @@ impl TypedObject for Document {
     const KIND: &'static str = "knowledge_document";
 
     fn id(&self) -> String {
-        self.id.clone()
+        self.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {

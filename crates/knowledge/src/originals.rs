@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use store::{Lookup, ObjectPage, Objects, TypedObject};
 
 use crate::access::Right;
+use crate::object_ids::KnowledgeDocumentId;
 use crate::{
     Document, DocumentState, DocumentVersion, Error, Result, Service, UploadFiles, limits,
 };
@@ -56,7 +57,7 @@ impl Service {
         let original = document.original.clone().ok_or_else(missing)?;
         let opened = open_whole(&*self.0.catalogue, &self.0.uploads, &document, &original.file)?;
         let file = opened.map_err(|problem| {
-            tracing::error!(document = document.id, problem, "the file of a document is damaged");
+            tracing::error!(document = %document.id, problem, "the file of a document is damaged");
             Error::OriginalDamaged { id: document.id.clone(), problem }
         })?;
         let n_bytes = original.n_bytes;
@@ -73,7 +74,7 @@ impl Service {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedOriginal {
     /// The document's id.
-    pub document: String,
+    pub document: KnowledgeDocumentId,
     /// Its title.
     pub title: String,
     /// What is wrong with the file.
@@ -90,7 +91,7 @@ pub fn damaged_originals(
     loop {
         let documents = Document::list(catalogue, &page)?;
         let Some(last) = documents.last() else { return Ok(damaged) };
-        page.after = Some(last.id.clone());
+        page.after = Some(last.id.to_string());
         for document in documents {
             let Some(original) = &document.original else { continue };
             // Uploads that an earlier version took were not kept: nothing is known of them.

@@ -16,7 +16,7 @@ use crate::documents::joined;
 use crate::index::attributes;
 use crate::jobs::Addition;
 use crate::new_document::OcrRepair;
-use crate::object_ids::CollectionId;
+use crate::object_ids::{CollectionId, KnowledgeDocumentId};
 use crate::objects::{Collection, Document, DocumentState, Original, chunk_id, document_of};
 use crate::versions::Compared;
 use crate::{Error, Result, Service, limits};
@@ -194,7 +194,7 @@ impl Service {
         &self,
         namespace: &NamespaceId,
         wanted: &[(&Addition, &Prepared, Document)],
-    ) -> Result<HashMap<String, Compared>> {
+    ) -> Result<HashMap<KnowledgeDocumentId, Compared>> {
         let mut compared = HashMap::new();
         for (_, prepared, document) in wanted {
             if prepared.document.passages.is_empty() {

@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 use store::{Change, Lookup, ObjectKey, TypedObject};
 
 use crate::access::Right;
-use crate::object_ids::CollectionId;
+use crate::object_ids::{CollectionId, KnowledgeDocumentId};
 use crate::objects::{Collection, Document};
 use crate::{Result, Service, limits};
 
@@ -22,7 +22,7 @@ const N_CONTEXT_LINES: usize = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentVersion {
     /// The document.
-    pub document_id: String,
+    pub document_id: KnowledgeDocumentId,
     pub(crate) collection_id: CollectionId,
     pub(crate) tenant: TenantId,
     /// Counts the contents of the document, from 1.

@@ -1,13 +1,17 @@
 //! Ids are newtypes: a document's id can never be passed where a passage's is asked for.
+//!
+//! A call may name anything, so that services take text; an object that was found has an id of its
+//! kind, and so has whatever refers to it. On the wire and in a catalogue an id is its text.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
-macro_rules! id {
+/// Defines an id that is only ever compared and written.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! plain_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize,
+        )]
         #[serde(transparent)]
         pub struct $name(String);
 
@@ -23,27 +27,72 @@ macro_rules! id {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(&self.0)
             }
         }
     };
 }
 
-id! {
+/// Defines the type of the ids of one kind of object that people name in addresses and commands,
+/// so that it is looked up by text as well.
+///
+/// ```
+/// model::object_id! {
+///     /// A book of a library.
+///     BookId
+/// }
+/// let book = BookId::new("7f2c");
+/// assert_eq!(book, "7f2c");
+/// assert_eq!(serde_json::to_string(&book).unwrap(), "\"7f2c\"");
+/// ```
+#[macro_export]
+macro_rules! object_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $crate::plain_id! { $(#[$doc])* $name }
+
+        impl ::std::ops::Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, text: &&str) -> bool {
+                self.0 == **text
+            }
+        }
+
+        impl From<&$name> for String {
+            fn from(id: &$name) -> String {
+                id.0.clone()
+            }
+        }
+    };
+}
+
+plain_id! {
     /// An organisation whose objects no other organisation sees.
     TenantId
 }
-id! {
+plain_id! {
     /// A set of documents that is indexed and searched together.
     NamespaceId
 }
-id! {
+plain_id! {
     /// A document inside a namespace: a file, a JSON string node, an uploaded text.
     DocumentId
 }
-id! {
+plain_id! {
     /// One passage of one version of a document; stable while its text is unchanged.
     PassageId
 }

@@ -8,6 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::charts::period::{Period, PeriodType};
 use crate::charts::request::ChartRequest;
 
+model::object_id! {
+    /// A chart that is kept.
+    ChartId
+}
+
 /// The answer to `generate_chart_data`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChartAnswer {
@@ -16,7 +21,7 @@ pub struct ChartAnswer {
     /// `chart-data.generated`.
     pub kind: &'static str,
     /// The id under which the chart is kept.
-    pub chart_id: String,
+    pub chart_id: ChartId,
     /// The page of the chart.
     pub chart_url: String,
     /// The series, in the order they were asked for.
@@ -30,7 +35,7 @@ pub struct ChartAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
     /// Its id.
-    pub id: String,
+    pub id: ChartId,
     /// Whose it is.
     pub tenant: TenantId,
     /// Who made it.

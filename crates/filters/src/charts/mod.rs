@@ -25,7 +25,9 @@ mod table_chart;
 mod tests;
 
 pub use axis::{NO_VALUE, Step};
-pub use chart::{Axis, Chart, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics};
+pub use chart::{
+    Axis, Chart, ChartAnswer, ChartId, DataPoint, DataSeries, Place, SeriesWords, Statistics,
+};
 pub use config::{ChartColumns, ChartsConfig};
 pub use csv::render_csv;
 pub use period::{Period, PeriodType};

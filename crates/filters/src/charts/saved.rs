@@ -7,7 +7,7 @@ use model::{Access, Caller, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::Catalogue;
 
-use crate::charts::chart::Chart;
+use crate::charts::chart::{Chart, ChartId};
 use crate::charts::saved_catalogue::ChartCatalogue;
 use crate::charts::saved_folder::ChartFolder;
 use crate::{Error, Result};
@@ -19,7 +19,7 @@ pub const MAX_KEPT_CHARTS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChartSummary {
     /// Its id.
-    pub id: String,
+    pub id: ChartId,
     /// Its heading.
     pub title: String,
     /// Who made it.
@@ -167,8 +167,8 @@ pub(super) fn newest_first(mut summaries: Vec<ChartSummary>) -> Vec<ChartSummary
 }
 
 /// Gives the charts whose time is over, and the oldest of too many when one more comes.
-pub(super) fn over(known: &[ChartSummary], now: Timestamp) -> Vec<String> {
-    let mut ids: Vec<(bool, Timestamp, &String)> =
+pub(super) fn over(known: &[ChartSummary], now: Timestamp) -> Vec<ChartId> {
+    let mut ids: Vec<(bool, Timestamp, &ChartId)> =
         known.iter().map(|one| (one.expires_at > now, one.made_at, &one.id)).collect();
     ids.sort();
     let n_expired = ids.iter().filter(|(is_alive, _, _)| !is_alive).count();

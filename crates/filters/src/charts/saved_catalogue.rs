@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use store::{Catalogue, Change, ObjectKey, ObjectPage, TypedObject, limits};
 
 use crate::Result;
-use crate::charts::chart::Chart;
+use crate::charts::chart::{Chart, ChartId};
 use crate::charts::saved::{ChartSummary, Known, newest_first, not_found, over};
 
 /// How often this server looks for charts whose time is over, in milliseconds.
@@ -26,7 +26,7 @@ impl TypedObject for Known {
     const KIND: &'static str = "chart";
 
     fn id(&self) -> String {
-        self.summary.id.clone()
+        self.summary.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -43,7 +43,7 @@ impl TypedObject for Figures {
     const KIND: &'static str = "chart_figures";
 
     fn id(&self) -> String {
-        self.0.id.clone()
+        self.0.id.to_string()
     }
 
     fn tenant(&self) -> TenantId {
@@ -106,7 +106,7 @@ impl ChartCatalogue {
     }
 
     /// Gives the ids of the charts, whosever they are.
-    pub(crate) fn ids(catalogue: &dyn Catalogue) -> Result<Vec<String>> {
+    pub(crate) fn ids(catalogue: &dyn Catalogue) -> Result<Vec<ChartId>> {
         Ok(known(catalogue, None)?.into_iter().map(|known| known.summary.id).collect())
     }
 
@@ -132,7 +132,7 @@ fn known(catalogue: &dyn Catalogue, tenant: Option<&TenantId>) -> Result<Vec<Kno
     loop {
         let some = Known::list(catalogue, &page)?;
         let is_last = some.len() < limits::MAX_PAGE;
-        page.after = some.last().map(|known| known.summary.id.clone());
+        page.after = some.last().map(|known| known.summary.id.to_string());
         all.extend(some);
         if is_last {
             return Ok(all);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use model::{Caller, Timestamp};
 use parking_lot::Mutex;
 
-use crate::charts::chart::Chart;
+use crate::charts::chart::{Chart, ChartId};
 use crate::charts::saved::{ChartSummary, Known, newest_first, not_found, over};
 use crate::{Error, Result};
 
@@ -21,7 +21,7 @@ const MAX_CHART_BYTES: u64 = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct ChartFolder {
     folder: PathBuf,
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<BTreeMap<ChartId, Known>>,
 }
 
 impl ChartFolder {
@@ -99,7 +99,7 @@ impl ChartFolder {
     }
 
     /// Gives the ids of the charts, whosever they are.
-    pub(crate) fn ids(&self) -> Vec<String> {
+    pub(crate) fn ids(&self) -> Vec<ChartId> {
         self.known.lock().keys().cloned().collect()
     }
 

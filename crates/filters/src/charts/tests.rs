@@ -340,8 +340,12 @@ fn charts_in_a_catalogue_are_those_of_every_server_and_come_and_go_with_it() {
     let late = make(&one);
     for charts in [&one, &other] {
         assert_eq!(charts.list(&caller).unwrap().len(), 2);
-        assert_eq!(charts.get(&caller, &early).unwrap().id, early, "it came out of the folder");
-        assert_eq!(charts.get(&caller, &late.to_uppercase()).unwrap().id, late);
+        assert_eq!(
+            charts.get(&caller, &early).unwrap().id,
+            early.as_str(),
+            "it came out of the folder"
+        );
+        assert_eq!(charts.get(&caller, &late.to_uppercase()).unwrap().id, late.as_str());
         assert!(charts.get(&stranger, &late).is_err() && charts.delete(&stranger, &late).is_err());
         assert!(charts.list(&stranger).unwrap().is_empty());
         assert!(charts.get(&caller, "../secret").is_err());

@@ -1,9 +1,8 @@
-//! What every family with objects of its own needs: types of ids, refusals, bounds, changes that others may
+//! What every family with objects of its own needs: refusals, bounds, changes that others may
 //! race, jobs and who may see them.
 
 mod bounds;
 mod change;
-mod ids;
 mod jobs;
 mod refusal;
 mod slot;

@@ -68,7 +68,7 @@ async fn one(
             data_series: json!(chart.series),
             warnings: warnings.collect(),
             made_by: chart.made_by,
-            id: chart.id,
+            id: chart.id.to_string(),
         });
         let budget = app.caps().before_redaction();
         Ok(Reply::ok(tools::filters::points_within(value, &id, begin, &budget)))
@@ -99,7 +99,7 @@ async fn delete(rest: Rest, Path(id): Path<String>) -> Response {
 
 fn summary(base: &str, chart: &ChartSummary) -> Value {
     json!(ChartSummaryView {
-        id: chart.id.clone(),
+        id: chart.id.to_string(),
         title: chart.title.clone(),
         url: format!("{base}/charts/{}", chart.id),
         made_by: chart.made_by.clone(),

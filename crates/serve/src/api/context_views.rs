@@ -207,7 +207,7 @@ impl KeyView {
         api_key: Option<String>,
     ) -> Self {
         KeyView {
-            id: key.id.clone(),
+            id: key.id.to_string(),
             begins: key.begins.clone(),
             created_at: iso(key.created_at),
             last_used_at: last_use.map(iso),

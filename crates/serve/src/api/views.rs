@@ -219,7 +219,7 @@ pub(super) struct DocumentView {
 impl DocumentView {
     pub(super) fn of(document: &Document) -> Value {
         json!(DocumentView {
-            id: document.id.clone(),
+            id: document.id.to_string(),
             collection_id: document.collection_id.to_string(),
             knowledge_base_id: document.knowledge_base_id.to_string(),
             title: document.title.clone(),
@@ -324,7 +324,7 @@ impl ChunkView {
         json!(ChunkView {
             id: chunk.id.to_string(),
             content: chunk.text.clone(),
-            document_id: chunk.document.id.clone(),
+            document_id: chunk.document.id.to_string(),
             collection_id: chunk.document.collection_id.to_string(),
             knowledge_base_id: chunk.document.knowledge_base_id.to_string(),
             title: chunk.document.title.clone(),

@@ -68,7 +68,7 @@ impl Session {
                 .list_documents(&self.caller, collection, after_id, limits::MAX_PAGE)
                 .with_context(|| no_collection(collection))?;
             let Some(last) = page.last() else { break };
-            after = Some(last.id.clone());
+            after = Some(last.id.to_string());
             for document in page {
                 let state = match document.state {
                     DocumentState::Pending => "pending",

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use store::Catalogue;
 
 use crate::charts::chart::{
-    Axis, Chart, ChartAnswer, DataPoint, DataSeries, Place, SeriesWords, Statistics, rounded,
+    Axis, Chart, ChartAnswer, ChartId, DataPoint, DataSeries, Place, SeriesWords, Statistics,
+    rounded,
 };
 use crate::charts::config::ChartsConfig;
 use crate::charts::facts::Facts;
@@ -227,7 +228,7 @@ impl Charts {
         let keep_days =
             self.finance.as_ref().map_or(DEFAULT_KEEP_DAYS, |finance| finance.config.keep_days);
         let chart = Chart {
-            id: uuid::Uuid::new_v4().to_string(),
+            id: ChartId::new(uuid::Uuid::new_v4().to_string()),
             tenant: caller.tenant.clone(),
             made_by: caller.subject.clone(),
             made_at: now,

@@ -25,7 +25,7 @@ pub(super) async fn list_documents(rest: Rest, Path(id): Path<String>, page: Pag
         let found = service.list_documents(caller, &id, page.after(), page.n_asked())?;
         let base = found.first().map(|one| one.knowledge_base_id.clone());
         let places = base.map_or(&[] as &[_], |base| hidden_from(service, caller, &base, LISTED));
-        let found = found.iter().map(|one| (one.id.clone(), DocumentView::of(one)));
+        let found = found.iter().map(|one| (one.id.to_string(), DocumentView::of(one)));
         Ok(page.reply("documents", found.collect()).with_source_text(places))
     })
     .await
