@@ -1,6 +1,6 @@
 //! Projects, tables, tools and endpoints as the catalogue keeps them.
 
-use model::{Caller, NamespaceId, TenantId, Timestamp};
+use model::{Caller, Identity, NamespaceId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::{Lookup, TypedObject};
 
@@ -37,6 +37,9 @@ pub struct Project {
     pub tenant: TenantId,
     /// Whoever made it.
     pub owner: String,
+    /// How they proved who they are; an earlier version did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_identity: Option<Identity>,
     /// What people call it.
     pub name: String,
     /// Who else may use it.
@@ -50,11 +53,11 @@ pub struct Project {
 impl Project {
     /// Tells whether the caller owns it: they made it, or they administer the tenant.
     pub(crate) fn is_owned_by(&self, caller: &Caller) -> bool {
-        caller.is_admin() || self.owner == caller.subject
+        caller.is_admin() || caller.made(&self.owner, self.owner_identity)
     }
 
     pub(crate) fn role_of(&self, caller: &Caller) -> Option<Role> {
-        let member = self.members.iter().find(|member| member.subject == caller.subject);
+        let member = self.members.iter().find(|member| caller.is_meant_by(&member.subject));
         member.map(|member| member.role)
     }
 }

@@ -48,7 +48,8 @@ impl Service {
         let project = Project {
             id: ProjectId::new(new_id()),
             tenant: caller.tenant.clone(),
-            owner: caller.subject.clone(),
+            owner: caller.own_name().to_owned(),
+            owner_identity: Some(caller.identity),
             name: named(&new.name)?,
             members: members(&new.members)?,
             created_at: now,

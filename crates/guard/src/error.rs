@@ -72,6 +72,25 @@ pub enum SetupError {
         /// The key.
         name: String,
     },
+    /// A key has a name or a tenant that looks like another.
+    #[error(
+        "the `{setting}` of `auth.keys` entry `{name}` holds characters that cannot be seen: write \
+         it without them"
+    )]
+    UnseenCharacters {
+        /// The key.
+        name: String,
+        /// Which of its names.
+        setting: &'static str,
+    },
+    /// A key has a name that means a caller of another kind.
+    #[error("`auth.keys` entry `{name}` begins with `{prefix}`, which is reserved: rename it")]
+    ReservedName {
+        /// The key.
+        name: String,
+        /// What it begins with.
+        prefix: &'static str,
+    },
     /// Tokens need exactly one way to be checked.
     #[error("`auth.jwt` needs either `jwks_url` or `hs256_secret_env`, and not both")]
     TokenCheck,

@@ -1,6 +1,6 @@
 //! From the headers of a request to a caller.
 
-use model::{Caller, Clock};
+use model::{Caller, Clock, Identity, TenantId};
 use subtle::ConstantTimeEq;
 
 use crate::keys::{Keys, read_key};
@@ -71,9 +71,30 @@ impl Authenticator {
             return Ok(caller.clone());
         }
         match &self.tokens {
-            Some(tokens) => tokens.caller(token),
+            Some(tokens) => tokens.caller(token).map(|caller| self.apart(caller)),
             None => Err(Denied::Invalid { reason: "the key is not known" }),
         }
+    }
+}
+
+impl Authenticator {
+    /// Names the subject of a token so that it is no key's: what is kept of a key under its name
+    /// (objects, roles in projects, rates, the audit) is not of a token that has the same.
+    fn apart(&self, mut caller: Caller) -> Caller {
+        let subject = &caller.subject;
+        let is_taken = self.keys.has_name(&caller.tenant, subject)
+            || *subject == Caller::local_admin().subject
+            || Caller::RESERVED.iter().any(|prefix| subject.starts_with(prefix));
+        if is_taken {
+            caller.subject = format!("{}{subject}", Caller::TOKEN);
+        }
+        caller
+    }
+
+    /// Tells what a caller of this name would prove to be: a key where one has the name, else a
+    /// token.
+    pub fn identity_of(&self, tenant: &TenantId, subject: &str) -> Identity {
+        if self.keys.has_name(tenant, subject) { Identity::Key } else { Identity::Token }
     }
 }
 
@@ -89,6 +110,50 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+
+    /// A token whose subject is the name of a key had all that the key had made.
+    #[test]
+    fn a_token_is_not_the_key_of_the_same_name() {
+        const SECRET: &str = "a shared secret of decent length";
+        let config: AuthConfig = serde_json::from_value(serde_json::json!({
+            "keys": [{ "name": "ann", "key_env": "ANN", "tenant": "acme" }],
+            "jwt": { "issuer": "i", "audience": "dowse", "hs256_secret_env": "SECRET" },
+        }))
+        .unwrap();
+        let variable = |name: &str| match name {
+            "ANN" => Some("0123456789abcdef".to_owned()),
+            _ => Some(SECRET.to_owned()),
+        };
+        let clock = Clock::fixed(model::Timestamp(0));
+        let guard = Authenticator::new(&config, &variable, Arc::new(|_| None), clock).unwrap();
+        let caller = |sub: &str, tenant: &str| {
+            let claims = serde_json::json!({
+                "iss": "i", "aud": "dowse", "exp": 60, "sub": sub, "tenant_id": tenant,
+            });
+            let token = testkit::tokens::hs256(&claims, SECRET.as_bytes());
+            guard.caller(Some(&format!("Bearer {token}"))).unwrap()
+        };
+        let key = guard.caller(Some("Bearer 0123456789abcdef")).unwrap();
+        for (sub, tenant, subject) in [
+            ("ann", "acme", "token:ann"),
+            ("ann", "other", "ann"),
+            ("bob", "acme", "bob"),
+            ("local", "local", "token:local"),
+            ("token:ann", "acme", "token:token:ann"),
+            ("key:ann", "acme", "token:key:ann"),
+            ("endpoint:7", "acme", "token:endpoint:7"),
+        ] {
+            let token = caller(sub, tenant);
+            assert_eq!((&*token.subject, token.own_name()), (subject, sub));
+            assert_ne!(token.client_key(), key.client_key());
+            // What an earlier version kept under a name alone is the key's, where there is one.
+            assert_eq!(token.made(sub, None), subject == sub);
+            assert!(token.made(sub, Some(Identity::Token)));
+            assert!(!token.made(sub, Some(Identity::Key)));
+        }
+        assert!(key.made("ann", None) && key.made("ann", Some(Identity::Key)));
+        assert!(!key.made("ann", Some(Identity::Token)));
+    }
 
     #[test]
     fn the_key_of_metrics_is_nobody_elses() {

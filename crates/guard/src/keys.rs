@@ -1,8 +1,9 @@
 //! API keys of the configuration, compared in constant time.
 
-use model::{Caller, Identity};
+use model::{Caller, Identity, TenantId};
 use subtle::ConstantTimeEq;
 
+use crate::tokens::has_unseen;
 use crate::{KeyConfig, SetupError};
 
 /// Keys shorter than this can be guessed.
@@ -19,9 +20,7 @@ impl Keys {
     ) -> Result<Self, SetupError> {
         let mut keys: Vec<(Vec<u8>, Caller)> = Vec::with_capacity(configs.len());
         for config in configs {
-            if config.tenant.as_str().trim().is_empty() {
-                return Err(SetupError::EmptyTenant { name: config.name.clone() });
-            }
+            check_names(config)?;
             let setting = format!("`auth.keys` entry `{}`", config.name);
             let key = read_key(&setting, &config.key_env, variable)?;
             // Who calls with it could not be told.
@@ -55,8 +54,32 @@ impl Keys {
         found
     }
 
+    /// Tells whether a tenant has a key of this name.
+    pub(crate) fn has_name(&self, tenant: &TenantId, name: &str) -> bool {
+        self.0.iter().any(|(_, caller)| caller.tenant == *tenant && caller.subject == name)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// Refuses names that cannot be told from others.
+fn check_names(config: &KeyConfig) -> Result<(), SetupError> {
+    let name = config.name.clone();
+    if text::is_blank(config.tenant.as_str()) {
+        return Err(SetupError::EmptyTenant { name });
+    }
+    for (setting, value) in [("tenant", config.tenant.as_str()), ("name", &config.name)] {
+        if has_unseen(value) {
+            return Err(SetupError::UnseenCharacters { name, setting });
+        }
+    }
+    // A name that begins like this means a caller of that kind, wherever names are written down.
+    let reserved = Caller::RESERVED.into_iter().find(|prefix| config.name.starts_with(prefix));
+    match reserved {
+        Some(prefix) => Err(SetupError::ReservedName { name, prefix }),
+        None => Ok(()),
     }
 }
 
@@ -99,6 +122,27 @@ mod tests {
 
     fn config(name: &str) -> KeyConfig {
         serde_json::from_value(serde_json::json!({ "name": name, "key_env": name })).unwrap()
+    }
+
+    #[test]
+    fn names_that_look_like_others_are_refused() {
+        let check = |name: &str, tenant: &str| {
+            let key = serde_json::json!({ "name": name, "key_env": "KEY", "tenant": tenant });
+            let variable = |_: &str| Some("0123456789abcdef".to_owned());
+            let keys = Keys::load(&[serde_json::from_value(key).unwrap()], &variable);
+            keys.map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(check("ann", "acme"), Ok(()));
+        for blank in ["", " ", "\u{3164}", "\u{2800}\u{200b}"] {
+            assert!(check("ann", blank).unwrap_err().contains("empty `tenant`"), "{blank:?}");
+        }
+        for unseen in ["acme\u{3164}", "ac\u{200d}me", "\u{feff}acme", "acme\u{fe0f}"] {
+            assert!(check("ann", unseen).unwrap_err().contains("cannot be seen"), "{unseen:?}");
+            assert!(check(unseen, "acme").unwrap_err().contains("cannot be seen"), "{unseen:?}");
+        }
+        for name in ["token:ann", "key:ann", "endpoint:x"] {
+            assert!(check(name, "acme").unwrap_err().contains("begins with"), "{name}");
+        }
     }
 
     #[test]

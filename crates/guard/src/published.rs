@@ -38,6 +38,9 @@ pub(crate) const REFILL: Duration = Duration::from_secs(2);
 /// each takes a thread, and those that are left serve everybody else.
 pub(crate) const MAX_WAITING: usize = 16;
 
+/// The most keys of one name that are tried: each costs a check of the signature.
+pub(crate) const MAX_NAMESAKES: usize = 4;
+
 /// Time since some moment, which never steps.
 pub(crate) type Elapsed = Arc<dyn Fn() -> Duration + Send + Sync>;
 
@@ -122,18 +125,19 @@ impl PublishedKeys {
         }
     }
 
-    /// Gives the key with this name. Blocks while it is fetched, when it is not known.
-    pub(crate) fn get(&self, kid: &str) -> Result<DecodingKey, Denied> {
+    /// Gives the keys with this name, at most [`MAX_NAMESAKES`]. Blocks while they are fetched, when
+    /// none is known.
+    pub(crate) fn get(&self, kid: &str) -> Result<Vec<DecodingKey>, Denied> {
         let found = {
             let known = self.known.lock();
-            known.find(kid).map(|jwk| (jwk.clone(), known.is_stale((self.elapsed)())))
+            known.find(kid).map(|keys| (keys, known.is_stale((self.elapsed)())))
         };
-        if let Some((jwk, is_stale)) = found {
+        if let Some((keys, is_stale)) = found {
             // Whoever comes while another fetches goes on with the key that is there.
             if !is_stale {
-                return decoding_key(&jwk);
+                return decoding_keys(&keys);
             }
-            let Some(_fetching) = self.fetching.try_lock() else { return decoding_key(&jwk) };
+            let Some(_fetching) = self.fetching.try_lock() else { return decoding_keys(&keys) };
             self.refresh();
             return self.known_key(kid);
         }
@@ -152,15 +156,15 @@ impl PublishedKeys {
         self.known_key(kid)
     }
 
-    fn known_key(&self, kid: &str) -> Result<DecodingKey, Denied> {
+    fn known_key(&self, kid: &str) -> Result<Vec<DecodingKey>, Denied> {
         let known = self.known.lock();
         if known.keys.is_none() {
             return Err(Denied::KeysUnavailable);
         }
-        let jwk = known
+        let keys = known
             .find(kid)
             .ok_or(Denied::Invalid { reason: "the token is signed with an unknown key" })?;
-        decoding_key(jwk)
+        decoding_keys(&keys)
     }
 
     fn refresh(&self) {
@@ -177,8 +181,11 @@ impl PublishedKeys {
 }
 
 impl Known {
-    fn find(&self, kid: &str) -> Option<&Jwk> {
-        self.keys.as_ref()?.find(kid)
+    fn find(&self, kid: &str) -> Option<Vec<Jwk>> {
+        let is_it = |jwk: &&Jwk| jwk.common.key_id.as_deref() == Some(kid);
+        let keys: Vec<Jwk> =
+            self.keys.as_ref()?.keys.iter().filter(is_it).take(MAX_NAMESAKES).cloned().collect();
+        (!keys.is_empty()).then_some(keys)
     }
 
     fn is_stale(&self, now: Duration) -> bool {
@@ -197,6 +204,20 @@ fn read_keys(text: &str) -> Option<JwkSet> {
     let published: Published = serde_json::from_str(text).ok()?;
     let keys = published.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok());
     Some(JwkSet { keys: keys.collect() })
+}
+
+/// Makes keys for RS256 of those of one name; fails where none is usable. Which of several signed a
+/// token is not said by its header, so all of them are tried.
+fn decoding_keys(keys: &[Jwk]) -> Result<Vec<DecodingKey>, Denied> {
+    let mut usable = Vec::new();
+    let mut denied = Denied::Invalid { reason: "the token is signed with an unknown key" };
+    for jwk in keys {
+        match decoding_key(jwk) {
+            Ok(key) => usable.push(key),
+            Err(error) => denied = error,
+        }
+    }
+    if usable.is_empty() { Err(denied) } else { Ok(usable) }
 }
 
 /// Makes a key for RS256 of what was published, unless it is meant for something else.

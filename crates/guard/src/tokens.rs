@@ -99,11 +99,27 @@ impl Tokens {
                     });
                 }
                 let kid = header.kid.ok_or(Denied::Invalid { reason: "the token names no key" })?;
-                self.claims(token, &keys.get(&kid)?, Algorithm::RS256)?
+                self.claims_by_any(token, &keys.get(&kid)?)?
             }
         };
         self.check_times(&claims)?;
         caller(&claims, &self.config.claims)
+    }
+
+    /// Reads the claims by the first key that fits: an issuer may publish several of one name.
+    fn claims_by_any(
+        &self,
+        token: &str,
+        keys: &[DecodingKey],
+    ) -> Result<Map<String, Value>, Denied> {
+        let mut denied = Denied::Invalid { reason: "the token is signed with an unusable key" };
+        for key in keys {
+            match self.claims(token, key, Algorithm::RS256) {
+                Ok(claims) => return Ok(claims),
+                Err(error) => denied = error,
+            }
+        }
+        Err(denied)
     }
 
     fn claims(
@@ -224,18 +240,21 @@ fn caller(claims: &Map<String, Value>, names: &ClaimNames) -> Result<Caller, Den
     })
 }
 
+/// Tells whether a name holds characters that cannot be seen, so that it looks like another.
+pub(crate) fn has_unseen(name: &str) -> bool {
+    let is_unseen = |char: char| {
+        char.is_control() || text::is_invisible(char) || matches!(char, '\u{2028}' | '\u{2029}')
+    };
+    name.chars().any(is_unseen)
+}
+
 /// A name that can be told from others: not empty, not endless, without control characters and
 /// characters that cannot be seen.
 fn is_name(text: &str) -> bool {
-    let is_unseen = |char: char| {
-        char.is_control()
-            || matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-            || matches!(char, '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
     !text.trim().is_empty()
         && text.trim() == text
         && text.chars().count() <= MAX_NAME_CHARS
-        && !text.chars().any(is_unseen)
+        && !has_unseen(text)
 }
 
 #[cfg(test)]

@@ -153,7 +153,10 @@ fn the_shared_secret_is_known_to_be_hidden() {
 
 #[test]
 fn a_name_that_cannot_be_seen_is_none() {
-    for name in ["", " ", "\u{200b}", "acme\u{200b}", "\u{202e}emca", "a\u{feff}b", "a\nb"] {
+    for name in ["", " ", "\u{200b}", "acme\u{200b}", "\u{202e}emca", "a\u{feff}b", "a\nb"]
+        .into_iter()
+        .chain(["\u{3164}", "acme\u{3164}", "\u{115f}", "\u{2800}", "a\u{e0041}", "\u{1d173}x"])
+    {
         assert!(!is_name(name), "{name:?}");
     }
     assert!(is_name("acme") && is_name("株式会社") && is_name("a b"));
@@ -310,6 +313,32 @@ fn an_issuer_that_hangs_keeps_few_callers_waiting() {
         drop(hanging);
     });
     assert!(issuer.tokens.caller(testkit::tokens::SIGNED_FIRST).is_ok());
+}
+
+/// The first of two keys of one name was taken, whatever it was for and whoever signed.
+#[test]
+fn every_key_of_one_name_is_tried() {
+    let both: Value = serde_json::from_str(&published_keys(&["first", "second"])).unwrap();
+    let [first, second] = [0, 1].map(|at| both["keys"][at].clone());
+    let named = |key: &Value, kid: &str| {
+        let mut key = key.clone();
+        key["kid"] = json!(kid);
+        key
+    };
+    let (kid, token) = (first["kid"].as_str().unwrap(), testkit::tokens::SIGNED_FIRST);
+    let mut for_encryption = named(&second, kid);
+    for_encryption["use"] = json!("enc");
+    let others = [named(&second, kid), for_encryption, json!({ "kty": "EC", "kid": kid })];
+    for other in others {
+        for keys in [[first.clone(), other.clone()], [other, first.clone()]] {
+            let issuer = Issuer::new(json!({ "keys": keys }).to_string());
+            assert_eq!(issuer.tokens.caller(token).unwrap().subject, "ann");
+        }
+    }
+    let strangers = json!({ "keys": [named(&second, kid), named(&second, kid)] });
+    let issuer = Issuer::new(strangers.to_string());
+    let denied = issuer.tokens.caller(token).unwrap_err();
+    assert!(denied.to_string().contains("signature is not valid"), "{denied}");
 }
 
 #[test]

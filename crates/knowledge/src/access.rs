@@ -39,7 +39,7 @@ pub(crate) fn check(base: &KnowledgeBase, caller: &Caller, right: Right) -> Resu
     if base.tenant != caller.tenant {
         return Err(Error::no_base(&base.id));
     }
-    let owns = caller.is_admin() || base.owner == caller.subject;
+    let owns = caller.is_admin() || caller.made(&base.owner, base.owner_identity);
     let is_open = base.visibility == Visibility::Public || base.shared_with.names(caller);
     let reads = right == Right::Read && is_open;
     if owns || reads { Ok(()) } else { Err(Error::Denied) }

@@ -51,7 +51,8 @@ impl Service {
         let base = KnowledgeBase {
             id: KnowledgeBaseId::new(new_id()),
             tenant: caller.tenant.clone(),
-            owner: caller.subject.clone(),
+            owner: caller.own_name().to_owned(),
+            owner_identity: Some(caller.identity),
             name: named(&new.name)?,
             description: described(&new.description)?,
             visibility: new.visibility,

@@ -1,6 +1,6 @@
 //! Knowledge bases, collections and documents as the catalogue keeps them.
 
-use model::{Caller, Clearance, DocumentId, NamespaceId, PassageId, TenantId, Timestamp};
+use model::{Caller, Clearance, DocumentId, Identity, NamespaceId, PassageId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Lookup, TypedObject};
@@ -23,7 +23,7 @@ pub enum Visibility {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sharing {
-    /// Subjects of callers.
+    /// Names of keys and subjects of tokens; `key:` or `token:` in front says which is meant.
     pub users: Vec<String>,
     /// Groups that callers belong to.
     pub groups: Vec<String>,
@@ -37,7 +37,7 @@ impl Sharing {
 
     /// Tells whether a caller of the same tenant is named.
     pub fn names(&self, caller: &Caller) -> bool {
-        self.users.contains(&caller.subject)
+        self.users.iter().any(|name| caller.is_meant_by(name))
             || self.groups.iter().any(|group| caller.is_in_group(group))
     }
 }
@@ -51,6 +51,9 @@ pub struct KnowledgeBase {
     pub tenant: TenantId,
     /// Whoever made it.
     pub owner: String,
+    /// How they proved who they are; an earlier version did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_identity: Option<Identity>,
     /// What people call it.
     pub name: String,
     /// What it is about.

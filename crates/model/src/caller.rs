@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Access, Clearance, TenantId};
 
 /// How a caller proved who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Identity {
     /// No login: the server is bound to loopback, or the process speaks over its own pipes.
     Local,
@@ -20,7 +23,8 @@ pub enum Identity {
 /// The person or program behind a call, as far as the server could verify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The subject of the token, the name of the key, or `local`.
+    /// The subject of the token, the name of the key, or `local`. Where a token has the name of a
+    /// key of its tenant, or one that is reserved, [`Caller::TOKEN`] is in front of it.
     pub subject: String,
     /// The tenant that owns what this caller makes.
     pub tenant: TenantId,
@@ -40,6 +44,12 @@ impl Caller {
 
     /// What a role begins with that says which group its caller belongs to.
     pub const GROUP: &'static str = "group:";
+
+    /// What the name of a token's subject begins with where it would be taken for another's.
+    pub const TOKEN: &'static str = "token:";
+
+    /// What no key may be called: names that begin like this mean a caller of that kind.
+    pub const RESERVED: [&'static str; 3] = [Caller::TOKEN, "key:", "endpoint:"];
 
     /// The caller on loopback without authentication: the administrator of the only tenant.
     pub fn local_admin() -> Self {
@@ -72,6 +82,35 @@ impl Caller {
     /// roles, as `group:` and its name.
     pub fn is_in_group(&self, group: &str) -> bool {
         self.roles.iter().any(|role| role.strip_prefix(Caller::GROUP) == Some(group))
+    }
+
+    /// Gives the name that things which the caller makes are kept under, beside its identity:
+    /// it stays the same when a key of that name comes or goes.
+    pub fn own_name(&self) -> &str {
+        match self.identity {
+            Identity::Token => self.subject.strip_prefix(Caller::TOKEN).unwrap_or(&self.subject),
+            Identity::Local | Identity::Key | Identity::Endpoint => &self.subject,
+        }
+    }
+
+    /// Tells whether the caller made something. An earlier version kept no identity: such a thing
+    /// belongs to the key of that name where one is configured, and else to the token.
+    pub fn made(&self, owner: &str, identity: Option<Identity>) -> bool {
+        match identity {
+            Some(identity) => identity == self.identity && owner == self.own_name(),
+            None => owner == self.subject,
+        }
+    }
+
+    /// Tells whether a name that people wrote means the caller: `ann` is the key of that name, or
+    /// the token where no key has it; `key:ann` and `token:ann` leave no doubt.
+    pub fn is_meant_by(&self, name: &str) -> bool {
+        let of_kind = match self.identity {
+            Identity::Key => name.strip_prefix("key:"),
+            Identity::Token => name.strip_prefix(Caller::TOKEN),
+            Identity::Local | Identity::Endpoint => None,
+        };
+        name == self.subject || of_kind == Some(self.own_name())
     }
 
     /// Tells whether the caller may use a source with this access list.
@@ -128,6 +167,30 @@ mod tests {
         check(&[], &["hr"], &caller, false);
         check(&["acme"], &["hr"], &caller, false);
         check(&["acme", "other"], &["hr", "finance"], &caller, true);
+    }
+
+    #[test]
+    fn names_mean_keys_before_tokens() {
+        let key = Caller { subject: "ann".to_owned(), ..reader("acme", &[]) };
+        let token = |subject: &str| Caller {
+            subject: subject.to_owned(),
+            identity: Identity::Token,
+            ..reader("acme", &[])
+        };
+        let cases = [
+            ("ann", key.clone(), true),
+            ("key:ann", key.clone(), true),
+            ("token:ann", key, false),
+            ("ann", token("ann"), true),
+            ("token:ann", token("ann"), true),
+            ("key:ann", token("ann"), false),
+            ("ann", token("token:ann"), false),
+            ("token:ann", token("token:ann"), true),
+            ("key:ann", token("token:key:ann"), false),
+        ];
+        for (name, caller, expected) in cases {
+            assert_eq!(caller.is_meant_by(name), expected, "{name} {}", caller.subject);
+        }
     }
 
     #[test]

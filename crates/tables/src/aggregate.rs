@@ -20,6 +20,7 @@ use crate::private::put_marks;
 use crate::request::SortRequest;
 use crate::response::as_in_rows;
 use crate::schema::leaf;
+use crate::secret::hide_columns;
 use crate::served_table::ServedTable;
 use crate::{Error, Result, cursor};
 
@@ -200,7 +201,9 @@ pub(crate) fn aggregate(
             cells.map(|(at, cell)| as_in_rows(&rounded(cell, op(at)))).collect()
         })
         .collect();
-    let n_marked = put_marks(&mut rows, n_groupings, &marks);
+    let is_secret: Vec<bool> =
+        wanted.group_by.iter().map(|group| table.schema.is_secret(&group.column)).collect();
+    let n_marked = hide_columns(&mut rows, &is_secret) + put_marks(&mut rows, n_groupings, &marks);
     warnings.extend(warn_of_long_sums(&wanted, &answer.rows, &table.engine.columns()));
     let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
     let measures = wanted.measures.iter().map(|measure| {

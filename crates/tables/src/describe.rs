@@ -9,8 +9,9 @@ use crate::config::{Field, FieldType};
 use crate::private::private_kind;
 use crate::response::{FacetRow, shown};
 use crate::schema::{is_redacted, leaf};
+use crate::secret::MARK;
 use crate::served_table::ServedTable;
-use crate::{Error, Result};
+use crate::{Error, Result, Schema};
 
 /// How many frequent values of a field are named.
 pub const MAX_TOP_VALUES: usize = 12;
@@ -57,7 +58,7 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Descr
     for ((name, field), facet) in schema.columns().zip(&answer.facets) {
         let mark = table.identifier_mark(name, deadline)?;
         columns.push(column_figures(name, field, facet, mark.is_some()));
-        warnings.extend(strangers(name, leaf(field), facet));
+        warnings.extend(strangers(schema, name, facet));
     }
     if let Some(staleness) = table.engine.staleness() {
         warnings.push(Warning::new("stale_data", staleness));
@@ -74,7 +75,7 @@ fn column_figures(
     is_identifier: bool,
 ) -> ColumnFigures {
     let without = facet.rows.iter().filter(|row| row.value == Value::Null);
-    let is_secret = is_identifier || is_redacted(field) && text::is_secret_name(name);
+    let is_secret = is_identifier;
     let ends = || facet.min.iter().chain(&facet.max);
     let is_range_private =
         is_secret || is_redacted(field) && ends().any(|end| private_kind(end).is_some());
@@ -288,8 +289,7 @@ pub(crate) fn stranger_warnings(
         // The answer is there; what is outside its lists is not worth its failure.
         let Ok(answer) = table.engine.query(&query, deadline) else { return Vec::new() };
         let found = answer.facets.iter().filter_map(|facet| {
-            let field = leaf(table.schema.field(&facet.column)?);
-            Some((facet.column.clone(), strangers(&facet.column, field, facet)?))
+            Some((facet.column.clone(), strangers(&table.schema, &facet.column, facet)?))
         });
         *known = Some((Instant::now(), found.collect()));
     }
@@ -301,7 +301,8 @@ pub(crate) fn stranger_warnings(
 const STRANGERS_KEPT: Duration = Duration::from_secs(60);
 
 /// Says which values a closed list does not hold.
-fn strangers(name: &str, field: &Field, facet: &columns::Facet) -> Option<Warning> {
+fn strangers(schema: &Schema, name: &str, facet: &columns::Facet) -> Option<Warning> {
+    let field = leaf(schema.field(name)?);
     if field.field_type != FieldType::StringLiteral {
         return None;
     }
@@ -320,7 +321,11 @@ fn strangers(name: &str, field: &Field, facet: &columns::Facet) -> Option<Warnin
         .iter()
         .take(NAMED_STRANGERS)
         .filter_map(|row| row.value.as_str())
-        .map(|text| format!("`{text}`"))
+        .map(|text| match (schema.is_secret(name), schema.is_redacted(name)) {
+            (true, _) => format!("`{MARK}`"),
+            (false, true) => format!("`{}`", text::redact(text).text),
+            (false, false) => format!("`{text}`"),
+        })
         .collect();
     let message = format!(
         "{n_rows} rows have a {name} outside the allowed values: {}{}",

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use columns::{ColumnInfo, ParquetWriter, Query, Sort, Value as Cell};
+use columns::{ColumnInfo, Kind, ParquetWriter, Query, Sort, Value as Cell};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value};
 
@@ -14,6 +14,7 @@ use crate::format::to_csv;
 use crate::numbers::digits_of;
 use crate::request::{Formulas, QueryRequest};
 use crate::response::rows_shown;
+use crate::secret::hide;
 use crate::served_table::ServedTable;
 use crate::{Error, Result, Service};
 
@@ -62,6 +63,15 @@ impl ExportFormat {
     }
 }
 
+/// What an export wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exported {
+    /// Rows.
+    pub n_rows: u64,
+    /// Values in whose place a mark is, or nothing, since their field is secret by a name.
+    pub n_marked: usize,
+}
+
 impl Service {
     /// Counts the rows that an export would have.
     ///
@@ -89,7 +99,7 @@ impl Service {
     /// Writes all rows of a query. `redact` is given the name of a field and a text of it, and
     /// gives the text that may leave in its place, or nothing when it may leave as it is; it is
     /// asked for every field that is to be redacted.
-    /// Gives the number of rows.
+    /// Gives the number of rows. Values of secret fields are marks whatever `redact` says.
     ///
     /// Fails as [`Service::check_export`] does, and when the rows cannot be written.
     pub fn export(
@@ -100,7 +110,7 @@ impl Service {
         redact: &dyn Fn(&str, &str) -> Option<String>,
         out: &mut (dyn Write + Send),
         deadline: &Deadline,
-    ) -> Result<u64> {
+    ) -> Result<Exported> {
         let total = self.check_export(caller, request, deadline)?;
         let table = self.table(caller, request.table.as_deref())?;
         let mut query = planned(table, request, deadline)?;
@@ -115,7 +125,7 @@ impl Service {
             .map(|name| table.schema.field(name).is_none_or(crate::schema::is_redacted))
             .collect();
         let mut writer = Writer::new(format, out, &infos).map_err(failed)?;
-        let mut n_rows = 0;
+        let (mut n_rows, mut n_marked) = (0, 0);
         loop {
             let answer = table.ask(&query, deadline)?;
             let n_read = answer.rows.len() as u64;
@@ -123,7 +133,13 @@ impl Service {
             for row in &mut rows {
                 let cells = row.iter_mut().zip(&query.columns).zip(&redacted);
                 for ((cell, name), is_redacted) in cells {
-                    if *is_redacted {
+                    if table.schema.is_secret(name) {
+                        n_marked += hide(cell);
+                        // A column of Parquet has one type.
+                        if format == ExportFormat::Parquet && !is_text(&infos, name) {
+                            *cell = Cell::Null;
+                        }
+                    } else if *is_redacted {
                         change(cell, format, &|text| redact(name, text));
                     }
                 }
@@ -141,8 +157,12 @@ impl Service {
             }
         }
         writer.finish().map_err(failed)?;
-        Ok(n_rows)
+        Ok(Exported { n_rows, n_marked })
     }
+}
+
+fn is_text(columns: &[ColumnInfo], name: &str) -> bool {
+    columns.iter().any(|column| column.name == name && column.kind == Kind::Text)
 }
 
 /// A number that may not leave is a mark, and nothing in Parquet, where a column has one type.

@@ -13,6 +13,7 @@ use crate::moments::{End, moment};
 use crate::operators;
 use crate::request::SortRequest;
 use crate::schema::{is_redacted, leaf};
+use crate::secret::seen;
 use crate::{Error, Result, Schema};
 
 /// The most values of one filter.
@@ -61,6 +62,9 @@ pub(crate) fn typed(
         let tests = Tested { name, field, zone: zone.of_field(name) };
         let is_redacted = is_redacted(field);
         typed.filters.extend(tests.of(value)?.into_iter().map(|test| {
+            if schema.is_secret(name) {
+                return Filter::new(name, seen(&test));
+            }
             let filter = Filter::new(name, test);
             // What rows do not show, no condition tells either.
             if is_redacted { filter.of_shown() } else { filter }

@@ -11,6 +11,7 @@ use model::{Caller, Deadline};
 
 use crate::response::rows_shown;
 use crate::schema::{kind, leaf};
+use crate::secret::{hide_columns, seen};
 use crate::served_table::ServedTable;
 use crate::{Error, Result, Service};
 
@@ -68,6 +69,7 @@ impl Service {
         let texts = table
             .schema
             .columns()
+            .filter(|(name, _)| !table.schema.is_secret(name))
             .filter(|(_, field)| kind(leaf(field).field_type) == Kind::Text)
             .map(|(name, _)| name.as_str());
         for field in texts {
@@ -99,6 +101,9 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<Vec<ValueMatch>> {
         let table = self.table(caller, Some(table))?;
+        if table.schema.is_secret(field) {
+            return Ok(Vec::new());
+        }
         let mut found = TextMatch::default();
         found.take(field, table.containing(field, words, limit, deadline)?);
         Ok(found.values)
@@ -116,7 +121,11 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<Rows> {
         let value = vec![Cell::from(found.value.as_str())];
-        let filter = Filter::new(&found.field, Test::AnyOf(value));
+        let mut test = Test::AnyOf(value);
+        if self.table(caller, Some(table))?.schema.is_secret(&found.field) {
+            test = seen(&test);
+        }
+        let filter = Filter::new(&found.field, test);
         self.rows_at(caller, table, vec![filter], places, deadline)
     }
 
@@ -144,7 +153,10 @@ impl Service {
         let table = self.table(caller, Some(table))?;
         let first = Query::first(places.len(), table.schema.column_names());
         let query = Query { filters, offset: places.start as u64, ..first };
-        let answer = table.ask(&query, deadline)?;
+        let mut answer = table.ask(&query, deadline)?;
+        let is_secret: Vec<bool> =
+            query.columns.iter().map(|name| table.schema.is_secret(name)).collect();
+        hide_columns(&mut answer.rows, &is_secret);
         Ok(Rows { columns: query.columns, rows: rows_shown(&answer.rows), total: answer.total })
     }
 }
@@ -159,8 +171,12 @@ impl ServedTable {
         deadline: &Deadline,
     ) -> Result<Answer> {
         let is_redacted = self.schema.is_redacted(field);
+        let is_secret = self.schema.is_secret(field);
         let contains = |word: &&str| {
             let test = Test::Contains { text: (*word).to_owned(), case: Case::Ignored };
+            if is_secret {
+                return Filter::new(field, seen(&test));
+            }
             let filter = Filter::new(field, test);
             if is_redacted { filter.of_shown() } else { filter }
         };

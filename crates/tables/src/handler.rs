@@ -11,6 +11,7 @@ use crate::check::{checked_names, checked_sort, zone_of};
 use crate::filters::typed;
 use crate::request::QueryRequest;
 use crate::response::{FacetMeta, QueryResponse};
+use crate::secret::{hide_columns, hide_facet};
 use crate::served_table::warn_of_page;
 use crate::{Error, Result, Schema};
 
@@ -173,7 +174,8 @@ impl TableHandler {
         let columns = checked_names(&self.schema, "column", request.columns.as_deref())?
             .unwrap_or_else(|| self.schema.column_names());
         let facets = checked_names(&self.schema, "facet", request.facets.as_deref())?;
-        let rows = result
+        let is_secret: Vec<bool> = columns.iter().map(|name| self.schema.is_secret(name)).collect();
+        let mut rows: Vec<Vec<Cell>> = result
             .rows
             .into_iter()
             .map(|mut row| {
@@ -181,12 +183,19 @@ impl TableHandler {
                 columns.iter().map(cell).collect()
             })
             .collect();
+        let n_marked = hide_columns(&mut rows, &is_secret);
         let mut response = QueryResponse::new(request, columns, rows, result.total);
+        response.n_marked = n_marked;
         if request.format == crate::Format::Stats || facets.is_some() {
             let is_wanted = |name: &String| facets.as_ref().is_none_or(|list| list.contains(name));
             response.facets = result
                 .facets
                 .map(|facets| facets.into_iter().filter(|(name, _)| is_wanted(name)).collect());
+            for (name, facet) in response.facets.iter_mut().flatten() {
+                if self.schema.is_secret(name) {
+                    response.n_marked += hide_facet(facet);
+                }
+            }
         }
         warn_of_page(&mut response, request);
         Ok(response)

@@ -61,6 +61,7 @@ mod handler;
 mod links;
 mod private;
 mod relations;
+mod secret;
 mod served_table;
 mod service;
 mod zoned_series;
@@ -86,7 +87,7 @@ pub use config::{
 };
 pub use describe::{ColumnFigures, Description, MAX_TOP_VALUES};
 pub use error::{Error, Result};
-pub use export::{ExportFormat, MAX_EXPORT_ROWS};
+pub use export::{ExportFormat, Exported, MAX_EXPORT_ROWS};
 pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES};
 pub use find::{MAX_FOUND_VALUES, Rows, TextMatch, ValueMatch};
 pub use format::{to_csv, to_markdown};

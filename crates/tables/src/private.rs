@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use crate::config::FieldType;
 use crate::numbers::digits_of;
 use crate::schema::{is_redacted, leaf};
+use crate::secret::MARK;
 use crate::served_table::ServedTable;
 use crate::{Error, Result};
 
@@ -30,8 +31,8 @@ const GOOD_FOR: Duration = Duration::from_secs(60);
 pub(crate) type Marks = Arc<Mutex<HashMap<String, (Instant, Option<&'static str>)>>>;
 
 impl ServedTable {
-    /// Gives the mark that stands for the numbers of a field of identifiers; none for a field
-    /// whose numbers may be computed with.
+    /// Gives the mark that stands for the values of a secret field, whatever their type, and for
+    /// the numbers of a field of identifiers; none for a field that may be computed with.
     ///
     /// Fails as a query does.
     pub(crate) fn identifier_mark(
@@ -42,11 +43,11 @@ impl ServedTable {
         let Some(field) = self.schema.field(name).filter(|field| is_redacted(field)) else {
             return Ok(None);
         };
+        if self.schema.is_secret(name) {
+            return Ok(Some(MARK));
+        }
         if leaf(field).field_type != FieldType::Number {
             return Ok(None);
-        }
-        if text::is_secret_name(name) {
-            return Ok(Some(text::PrivateKind::Password.mark()));
         }
         let known = self.identifiers.lock().get(name).copied();
         if let Some((_, mark)) = known.filter(|(at, _)| at.elapsed() < GOOD_FOR) {
@@ -82,8 +83,13 @@ impl ServedTable {
         columns: &[String],
         deadline: &Deadline,
     ) -> Result<Vec<Option<&'static str>>> {
-        for group in wanted.group_by.iter().filter(|group| matches!(group.by, GroupBy::Width(_))) {
-            self.check_computed(&group.column, "`width`", deadline)?;
+        for group in &wanted.group_by {
+            let what = match group.by {
+                GroupBy::Width(_) => "`width`",
+                GroupBy::Calendar(_, _) => "`bucket`",
+                GroupBy::Value => continue,
+            };
+            self.check_computed(&group.column, what, deadline)?;
         }
         let mut marks = Vec::with_capacity(wanted.measures.len());
         for measure in &wanted.measures {
@@ -110,12 +116,12 @@ impl ServedTable {
         Ok(marks)
     }
 
-    /// Refuses to compute with the numbers of a field of identifiers.
+    /// Refuses to compute with the values of a secret field or of one of identifiers.
     pub(crate) fn check_computed(&self, name: &str, what: &str, deadline: &Deadline) -> Result<()> {
         let Some(mark) = self.identifier_mark(name, deadline)? else { return Ok(()) };
         Err(Error::BadAggregate {
             problem: format!(
-                "{what} is not given for `{name}`: its numbers are redacted as `{mark}`; they can \
+                "{what} is not given for `{name}`: its values are redacted as `{mark}`; they can \
                  be counted, and grouped by value"
             ),
         })
@@ -141,11 +147,10 @@ pub(crate) fn put_marks(
 }
 
 /// Tells whether redaction hides a value of a redacted field, or a part of it.
-pub(crate) fn is_private(name: &str, value: &Cell) -> bool {
+pub(crate) fn is_private(value: &Cell) -> bool {
     match value {
         Cell::Null => false,
-        Cell::List(values) => values.iter().any(|value| is_private(name, value)),
-        _ if text::is_secret_name(name) => true,
+        Cell::List(values) => values.iter().any(is_private),
         Cell::Text(text) => !text::find_private(text).is_empty(),
         Cell::Integer(_) | Cell::Real(_) => private_kind(value).is_some(),
         Cell::Boolean(_) | Cell::Timestamp(_) => false,

@@ -7,6 +7,7 @@ use columns::{ColumnSpec, Lookup, TableSpec};
 
 use crate::config::{Field, FieldType, RelationConfig, TableConfig};
 use crate::schema::{column_spec, kind, leaf};
+use crate::secret::is_secret;
 use crate::{Error, Result};
 
 /// The most relations of one table.
@@ -17,6 +18,8 @@ pub const MAX_RELATIONS: usize = 16;
 pub(crate) struct Related {
     /// Fields for agents, as the other tables describe them.
     pub(crate) fields: Vec<(String, Field)>,
+    /// Those of them that are secret where they come from.
+    pub(crate) secrets: Vec<String>,
     /// Keys that are hidden, which the engine reads and nobody else.
     pub(crate) hidden_keys: Vec<ColumnSpec>,
     /// What the engine looks up.
@@ -68,7 +71,8 @@ pub(crate) fn related(config: &TableConfig, tables: &[TableConfig]) -> Result<Re
         if on.hidden && !known {
             related.hidden_keys.push(column_spec(&relation.on, on));
         }
-        related.lookups.push(lookup(config, other, relation, (on, key), &mut related.fields)?);
+        let lookup = lookup(config, other, relation, (on, key), &mut related)?;
+        related.lookups.push(lookup);
     }
     Ok(related)
 }
@@ -78,7 +82,7 @@ fn lookup(
     other: &TableConfig,
     relation: &RelationConfig,
     (on, key): (&Field, &Field),
-    fields: &mut Vec<(String, Field)>,
+    related: &mut Related,
 ) -> Result<Lookup> {
     let mut specs = vec![column_spec(&relation.key, key)];
     let mut columns = Vec::new();
@@ -90,7 +94,8 @@ fn lookup(
                 format!("`{there}` of `{}` is hidden and cannot be looked up", other.name);
             return Err(wrong(config, &place, problem));
         }
-        let is_taken = config.fields.0.iter().chain(&*fields).any(|(known, _)| known == name);
+        let is_taken =
+            config.fields.0.iter().chain(&related.fields).any(|(known, _)| known == name);
         if is_taken {
             let problem = "this table has a field of this name: choose another".to_owned();
             return Err(wrong(config, &place, problem));
@@ -98,8 +103,11 @@ fn lookup(
         if specs.iter().all(|spec| spec.name != *there) {
             specs.push(column_spec(there, &looked_up));
         }
+        if is_secret(there, &looked_up) {
+            related.secrets.push(name.clone());
+        }
         looked_up.column = None;
-        fields.push((name.clone(), looked_up));
+        related.fields.push((name.clone(), looked_up));
         columns.push((name.clone(), there.clone()));
     }
     if columns.is_empty() {

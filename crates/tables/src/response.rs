@@ -86,6 +86,8 @@ pub struct QueryResponse {
     pub next: Option<String>,
     /// Values that filters may have meant, when nothing passes.
     pub did_you_mean: Vec<DidYouMean>,
+    /// Values in whose place a mark is, since their field is secret by a name.
+    pub n_marked: usize,
     /// What went less than perfectly.
     pub warnings: Vec<Warning>,
 }
@@ -110,6 +112,7 @@ impl QueryResponse {
             series: None,
             next: None,
             did_you_mean: Vec::new(),
+            n_marked: 0,
             warnings: Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 use columns::{Cells, ColumnSpec, Kind, TableSpec};
 
 use crate::config::{Field, FieldType, Fields, Operator, TableConfig};
+use crate::secret::is_secret;
 use crate::{Error, Result};
 
 /// How deep arrays may be nested.
@@ -16,6 +17,8 @@ pub struct Schema {
     /// What a row is, for the agent.
     pub description: Option<String>,
     pub(crate) fields: Vec<(String, Field)>,
+    /// The fields that are secret by a name.
+    secrets: Vec<String>,
 }
 
 impl Schema {
@@ -45,7 +48,24 @@ impl Schema {
                 problem: "a table needs at least one field that is not hidden".to_owned(),
             });
         }
-        Ok(Schema { name, description, fields: shown })
+        let secrets = shown.iter().filter(|(name, field)| is_secret(name, field));
+        let secrets = secrets.map(|(name, _)| name.clone()).collect();
+        Ok(Schema { name, description, fields: shown, secrets })
+    }
+
+    /// Makes more fields secret: those whose origin has the name of a secret.
+    pub(crate) fn with_secrets(mut self, names: Vec<String>) -> Self {
+        self.secrets.extend(names);
+        self
+    }
+
+    /// Tells whether no value of a field may leave, by the field's name or by that of the column
+    /// it is read from; what is no field is judged by its name alone.
+    pub fn is_secret(&self, name: &str) -> bool {
+        match self.field(name) {
+            Some(_) => self.secrets.iter().any(|secret| secret == name),
+            None => text::is_secret_name(name),
+        }
     }
 
     /// Names the fields that are columns, in the order in which rows show them.

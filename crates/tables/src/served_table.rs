@@ -22,6 +22,7 @@ use crate::response::{
 };
 use crate::schema::{kind, leaf};
 use crate::seal::Seal;
+use crate::secret::{hide_columns, hide_facet};
 use crate::zoned_series::zoned;
 use crate::{Error, Result, Schema, cursor, describe};
 
@@ -75,6 +76,9 @@ impl ServedTable {
         };
         let series =
             request.series.as_ref().map(|series| checked_series(schema, series)).transpose()?;
+        if let Some(series) = &series {
+            self.check_computed(&series.column, "a series", deadline)?;
+        }
         if let Some(sum) = series.as_ref().and_then(|series| series.sum.as_deref()) {
             self.check_computed(sum, "a sum", deadline)?;
         }
@@ -104,12 +108,17 @@ impl ServedTable {
             columns,
             series,
         };
+        let is_secret: Vec<bool> =
+            query.columns.iter().map(|name| schema.is_secret(name)).collect();
         let ask = |query: &Query| {
-            self.engine
+            let mut answer = self
+                .engine
                 .query(query, deadline)
-                .map_err(|cause| Error::of_source(&schema.name, cause))
+                .map_err(|cause| Error::of_source(&schema.name, cause))?;
+            let n_marked = hide_columns(&mut answer.rows, &is_secret);
+            Ok::<_, Error>((answer, n_marked))
         };
-        let mut answer = ask(&query)?;
+        let (mut answer, mut n_marked) = ask(&query)?;
         let n_found = answer.rows.len();
         let window = CellWindow::at(request.offset);
         let n_fitting = n_fitting_rows(&query.columns, &answer.rows, window);
@@ -117,11 +126,13 @@ impl ServedTable {
             // The shorter page is asked for again, so that `next` continues right behind it.
             let shorter =
                 Query { limit: n_fitting, facets: Vec::new(), series: None, ..query.clone() };
-            let page = ask(&shorter)?;
+            let (page, n_marked_of_page) = ask(&shorter)?;
+            n_marked = n_marked_of_page;
             answer.rows = page.rows;
             answer.next = page.next;
         }
         let mut response = self.respond(request, &query, &answer, &fingerprint, &zone, deadline)?;
+        response.n_marked += n_marked;
         let series = request.series.as_ref().map(|series| series.field.as_str());
         response.warnings.extend(zone.not_applied(&request.filters, series.into_iter()));
         if n_fitting < n_found {
@@ -155,9 +166,15 @@ impl ServedTable {
         response.warnings.extend(describe::stranger_warnings(self, &used, deadline));
         if !query.facets.is_empty() {
             warn_of_cut_facets(&mut response.warnings, &answer.facets);
-            let facets =
-                answer.facets.iter().map(|facet| (facet.column.clone(), FacetMeta::of(facet)));
-            response.facets = Some(facets.collect());
+            let mut facets = Vec::new();
+            for facet in &answer.facets {
+                let mut shown = FacetMeta::of(facet);
+                if self.schema.is_secret(&facet.column) {
+                    response.n_marked += hide_facet(&mut shown);
+                }
+                facets.push((facet.column.clone(), shown));
+            }
+            response.facets = Some(facets);
         }
         if let (Some(wanted), Some(series)) = (&request.series, &answer.series) {
             let zone = zone.of_field(&wanted.field);
@@ -214,6 +231,9 @@ impl ServedTable {
         let mut suggestions = Vec::new();
         for unmatched in &answer.unmatched {
             let field = &query.filters[unmatched.filter_idx].column;
+            if self.schema.is_secret(field) {
+                continue;
+            }
             let is_redacted = self.schema.is_redacted(field);
             let n_wanted = if is_redacted { MAX_COMPARED } else { MAX_SUGGESTIONS };
             let mut nearest = self
@@ -221,7 +241,7 @@ impl ServedTable {
                 .nearest_values(field, &unmatched.value, n_wanted, deadline)
                 .map_err(|cause| Error::of_source(&self.schema.name, cause))?;
             // That a value is near would tell its letters, one after the other.
-            nearest.retain(|value| !is_redacted || !is_private(field, value));
+            nearest.retain(|value| !is_redacted || !is_private(value));
             nearest.truncate(MAX_SUGGESTIONS);
             suggestions.push(DidYouMean {
                 field: field.clone(),
@@ -237,7 +257,7 @@ impl ServedTable {
         let is_hidden = |name: &str| {
             let kind = self.schema.field(name).map(|field| kind(leaf(field).field_type));
             let may_be_private = matches!(kind, None | Some(Kind::Text | Kind::Number))
-                || text::is_secret_name(name);
+                || self.schema.is_secret(name);
             may_be_private && self.schema.is_redacted(name)
         };
         if fields.any(is_hidden) { SortKeys::Redacted } else { SortKeys::Shown }

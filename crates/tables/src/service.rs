@@ -195,7 +195,8 @@ fn open_table(
     let related = related(config, tables)?;
     let mut fields = config.fields.clone();
     fields.0.extend(related.fields);
-    let schema = Schema::new(&config.name, config.description.clone(), fields)?;
+    let schema = Schema::new(&config.name, config.description.clone(), fields)?
+        .with_secrets(related.secrets);
     let spec = schema::table_spec(config, related.hidden_keys);
     let lookups = related.lookups;
     let engine = ReopeningTable::open_related(&config.source, spec, lookups, base, cache);

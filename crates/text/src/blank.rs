@@ -11,9 +11,13 @@ pub fn is_blank(text: &str) -> bool {
     text.chars().all(|char| char.is_whitespace() || char.is_control() || is_invisible(char))
 }
 
-/// Characters that take no ink and are no spaces for Unicode: joiners, marks of direction,
-/// fillers, variation selectors, tags.
-fn is_invisible(char: char) -> bool {
+/// Tells whether a character takes no ink and is no space for Unicode: joiners, marks of
+/// direction, fillers, variation selectors, tags.
+///
+/// ```
+/// assert!(text::is_invisible('\u{3164}') && !text::is_invisible(' '));
+/// ```
+pub fn is_invisible(char: char) -> bool {
     matches!(
         char,
         '\u{ad}'
@@ -30,7 +34,10 @@ fn is_invisible(char: char) -> bool {
             | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}'
             | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d159}'
+            | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
     )
 }

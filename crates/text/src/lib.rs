@@ -55,7 +55,7 @@ pub mod bench;
 pub use analyze::{
     Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef,
 };
-pub use blank::is_blank;
+pub use blank::{is_blank, is_invisible};
 pub use budget::{Budget, count_tokens};
 pub use fold::{exact, fold, is_equivalent};
 pub use language::{

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::tables::{ExportFormat, Service, ServiceConfig};
+use ::tables::{ExportFormat, Exported, Service, ServiceConfig};
 use anyhow::Context as _;
 use model::{Caller, Deadline};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn export(args: &TableExportArgs) -> anyhow::Result<()> {
     })?;
     let mut out = BufWriter::new(fs_err::File::create(&args.output)?);
     let deadline = Deadline::after(EXPORT_LIMIT);
-    let n_rows = service.export(
+    let Exported { n_rows, .. } = service.export(
         &Caller::local_admin(),
         &request,
         format,

@@ -11,6 +11,7 @@ use landlock::{
     RulesetAttr, RulesetStatus, Scope,
 };
 
+use super::descriptors::close_inherited;
 use super::unix::refuse_writes;
 use super::{Confinement, filter};
 
@@ -19,11 +20,13 @@ const LANDLOCK_ABI: ABI = ABI::V6;
 
 /// Takes from the running process what a reader does not need; call before other threads start.
 pub(crate) fn confine() -> Confinement {
+    let no_inherited = close_inherited();
     let rules = restrict().ok();
     let no_writes = refuse_writes();
     let has_filter = filter::install();
     let has_rules = rules.as_ref().is_some_and(|rules| rules.ruleset != RulesetStatus::NotEnforced);
     Confinement {
+        no_inherited,
         // No filter is accepted from a process that could gain privileges.
         no_new_privileges: has_filter || rules.is_some_and(|rules| rules.no_new_privs),
         no_files: has_rules || has_filter,

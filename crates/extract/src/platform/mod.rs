@@ -4,6 +4,7 @@
 //! | | Linux | macOS, BSD | Windows, others |
 //! |---|---|---|---|
 //! | environment | none | none | `SystemRoot` only |
+//! | open files and sockets | closed but for the pipes | closed but for the pipes | - |
 //! | new privileges | refused (`no_new_privs`) | - | - |
 //! | files | refused (Landlock, system call filter) | no bytes can be written (`RLIMIT_FSIZE`) | - |
 //! | network, other processes | refused (system call filter, Landlock) | - | - |
@@ -31,6 +32,8 @@ mod filter {
         false
     }
 }
+#[cfg(unix)]
+mod descriptors;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(unix)]
@@ -52,6 +55,8 @@ pub(crate) use other::{confine, limit, memory_bytes, prepare};
 /// What a worker process cannot do, as far as its system said so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Confinement {
+    /// It holds no file or socket that was open where it was started, but its pipes.
+    pub no_inherited: bool,
     /// It can gain no privileges by starting a program.
     pub no_new_privileges: bool,
     /// It can open no file and no directory.
@@ -67,18 +72,26 @@ pub struct Confinement {
 impl Confinement {
     /// Tells whether everything is refused that a reader of documents does not need.
     pub fn is_whole(self) -> bool {
-        let Confinement { no_new_privileges, no_files, no_writes, no_network, no_processes } = self;
-        no_new_privileges && no_files && no_writes && no_network && no_processes
+        self.missing().is_empty()
     }
 
     /// Names what a worker could still do; empty when the confinement is whole.
     pub fn missing(self) -> Vec<&'static str> {
+        let Confinement {
+            no_inherited,
+            no_new_privileges,
+            no_files,
+            no_writes,
+            no_network,
+            no_processes,
+        } = self;
         let parts = [
-            (self.no_new_privileges, "gain privileges"),
-            (self.no_files, "open files"),
-            (self.no_writes, "write files"),
-            (self.no_network, "use the network"),
-            (self.no_processes, "start processes"),
+            (no_inherited, "use what was open where it was started"),
+            (no_new_privileges, "gain privileges"),
+            (no_files, "open files"),
+            (no_writes, "write files"),
+            (no_network, "use the network"),
+            (no_processes, "start processes"),
         ];
         parts.into_iter().filter(|(is_refused, _)| !is_refused).map(|(_, what)| what).collect()
     }

@@ -21,7 +21,11 @@ pub(crate) fn prepare(command: &mut Command) {
 /// Takes from the running process what a reader does not need.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn confine() -> Confinement {
-    Confinement { no_writes: refuse_writes(), ..Confinement::default() }
+    Confinement {
+        no_inherited: super::descriptors::close_inherited(),
+        no_writes: refuse_writes(),
+        ..Confinement::default()
+    }
 }
 
 /// The machine's memory, where the system tells it without a foreign call.

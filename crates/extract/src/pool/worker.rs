@@ -42,9 +42,11 @@ pub fn serve(reader: Reader) {
 }
 
 /// Takes from this process, for good, what a reader of documents does not need: files, network,
-/// other processes, new privileges. Gives what the system agreed to.
+/// other processes, new privileges, and whatever is open but the standard three. Gives what the
+/// system agreed to.
 ///
-/// Threads that run already keep their rights: call it before any is started.
+/// Threads that run already keep their rights, and files that are open are closed behind their
+/// owner's back: call it before anything else.
 pub fn confine() -> Confinement {
     platform::confine()
 }

@@ -185,6 +185,40 @@ fn a_worker_can_do_nothing_but_read_and_answer() {
     assert!(path.exists() && !folder.path().join("secret.written").exists());
 }
 
+/// A database, a socket or a file with keys that was open in the server, and not marked to be
+/// closed, was open in every worker.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_holds_nothing_open_but_its_pipes() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret.txt");
+    fs_err::write(&path, "a secret").unwrap();
+    // A copy is inherited, unlike what Rust opens.
+    let inherited = rustix::io::dup(fs_err::File::open(&path).unwrap()).unwrap();
+    let mut probe = Command::new(env!("CARGO_BIN_EXE_extract-worker"))
+        .args(["--probe", path.to_str().unwrap(), "1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(inherited);
+    let mut said = BufReader::new(probe.stdout.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert_eq!(line, "confined true\n");
+    // It waits for the end of its input meanwhile.
+    let open = fs_err::read_dir(format!("/proc/{}/fd", probe.id())).unwrap();
+    let mut open: Vec<String> =
+        open.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    open.sort();
+    assert_eq!(open, ["0", "1", "2"]);
+    drop(probe.stdin.take());
+    probe.wait().unwrap();
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_pool_knows_what_its_workers_are_kept_from() {

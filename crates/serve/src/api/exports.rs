@@ -14,7 +14,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use model::Deadline;
-use tables::{ExportLink, Service};
+use tables::{ExportLink, Exported, Service};
 use tokio::sync::mpsc;
 use tools::tables::table_error;
 use tools::{Code, ToolError};
@@ -108,14 +108,14 @@ fn write(
     let deadline = Deadline::after(DOWNLOAD_LIMIT);
     let (request, format) = (&link.request, link.format);
     let written = service.export(&link.caller, request, format, &redact, &mut pieces, &deadline);
-    match written.and_then(|n_rows| {
-        pieces.flush().map(|()| n_rows).map_err(|cause| tables::Error::Source {
+    match written.and_then(|exported| {
+        pieces.flush().map(|()| exported).map_err(|cause| tables::Error::Source {
             table: link.request.table.clone().unwrap_or_default(),
             cause: cause.into(),
         })
     }) {
-        Ok(n_rows) => {
-            let n_redacted = n_redacted.load(Ordering::Relaxed);
+        Ok(Exported { n_rows, n_marked }) => {
+            let n_redacted = n_marked + n_redacted.load(Ordering::Relaxed);
             Ok(Counts { n_results: n_rows, n_redacted, ..Counts::default() })
         }
         Err(error) => {

@@ -120,7 +120,7 @@ fn as_caller(viewer: &Viewer, kept: &guard::StoredAnswer) -> (Viewer, Whose) {
         roles: rights.roles.iter().cloned().collect(),
     };
     let is_operator = viewer.app.console.is_operator(&viewer.signed_in);
-    let caller = view.caller(&viewer.signed_in, is_operator);
+    let caller = view.caller(&viewer.signed_in, is_operator, viewer.identity_of());
     let is_the_same = caller.tenant.as_str() == kept.tenant
         && caller.clearance == rights.clearance
         && caller.roles == rights.roles;

@@ -78,7 +78,12 @@ impl ViewAs {
 
     /// The caller that this describes, never with more rights than the administrator has: another
     /// tenant only for operators, no higher clearance, no role of others, and access lists hold.
-    pub(super) fn caller(&self, signed_in: &Caller, is_operator: bool) -> Caller {
+    pub(super) fn caller(
+        &self,
+        signed_in: &Caller,
+        is_operator: bool,
+        identity_of: impl Fn(&TenantId, &str) -> Identity,
+    ) -> Caller {
         let tenant = match self.tenant.trim() {
             wanted if is_operator && !wanted.is_empty() => TenantId::new(wanted),
             _ => signed_in.tenant.clone(),
@@ -93,13 +98,14 @@ impl ViewAs {
             // A role opens sources that the administrator's own roles may not.
             roles.retain(|role| role != Caller::ADMIN && signed_in.has_role(role));
         }
+        let identity = identity_of(&tenant, &subject);
         Caller {
             subject,
             tenant,
             department: self.department.clone(),
             clearance: clearance.min(signed_in.clearance),
             roles,
-            identity: Identity::Key,
+            identity,
         }
     }
 }
@@ -172,14 +178,14 @@ mod tests {
             roles: vec!["admin".to_owned(), "hr".to_owned(), "finance".to_owned()],
             ..ViewAs::default()
         };
-        let seen = view.caller(&admin, false);
+        let seen = view.caller(&admin, false, |_, _| Identity::Key);
         assert_eq!(seen.tenant, admin.tenant);
         assert_eq!(seen.clearance, Clearance::Internal);
         assert_eq!(seen.roles, BTreeSet::from(["hr".to_owned()]));
         let sealed = view.sealed(&seal()).unwrap();
         assert!(ViewAs::open(&seal(), &sealed, &admin).is_some());
         assert!(ViewAs::open(&seal(), &sealed, &Caller::local_admin()).is_none());
-        let local = view.caller(&Caller::local_admin(), true);
+        let local = view.caller(&Caller::local_admin(), true, |_, _| Identity::Key);
         assert_eq!(local.tenant, TenantId::new("other"));
         assert_eq!(local.identity, Identity::Key, "access lists hold for whom one views as");
     }

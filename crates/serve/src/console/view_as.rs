@@ -79,7 +79,7 @@ pub(super) async fn begin(posted: Posted) -> Response {
     };
     let sealed = view.sealed(&Seal::new(&viewer.app.console.secret));
     let is_operator = viewer.app.console.is_operator(&viewer.signed_in);
-    let seen = view.caller(&viewer.signed_in, is_operator);
+    let seen = view.caller(&viewer.signed_in, is_operator, viewer.identity_of());
     viewer.record_view("POST /view-as", Some((&seen, rights(&seen))));
     with_cookie(&viewer, sealed.as_deref())
 }

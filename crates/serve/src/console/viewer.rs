@@ -11,7 +11,7 @@ use axum::{Form, Router};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method};
-use model::Caller;
+use model::{Caller, Identity, TenantId};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::{Code, ToolError};
@@ -81,6 +81,11 @@ impl Viewer {
     /// Tells whether an administrator looks through somebody else's eyes.
     pub(crate) fn is_viewing_as(&self) -> bool {
         self.caller != self.signed_in
+    }
+
+    /// Tells what somebody of a name would prove to be: a key or a token.
+    pub(super) fn identity_of(&self) -> impl Fn(&TenantId, &str) -> Identity + use<> {
+        identity_of(&self.app)
     }
 
     /// What this person's calls come in on: the record names who signed in, also while they look as
@@ -338,7 +343,8 @@ impl FromRequestParts<HttpState> for Viewer {
                 || Arc::clone(&signed_in),
                 |view| {
                     let is_operator = app.console.is_operator(&signed_in);
-                    Arc::new(view.caller(&signed_in, is_operator))
+                    let identity_of = identity_of(&app);
+                    Arc::new(view.caller(&signed_in, is_operator, identity_of))
                 },
             );
         let Extension(api) = Extension::<Api>::from_request_parts(parts, http_state)
@@ -352,6 +358,11 @@ impl FromRequestParts<HttpState> for Viewer {
         cost::get_ready();
         Ok(viewer)
     }
+}
+
+fn identity_of(app: &Arc<App>) -> impl Fn(&TenantId, &str) -> Identity + use<> {
+    let app = Arc::clone(app);
+    move |tenant, subject| app.authenticator.identity_of(tenant, subject)
 }
 
 /// An error in the form that whoever asks can show: a page, a part of one, or JSON.

@@ -70,7 +70,7 @@ pub enum PrivateKind {
 
 impl PrivateKind {
     /// Gives the mark that stands in place of such a thing.
-    pub fn mark(self) -> &'static str {
+    pub const fn mark(self) -> &'static str {
         match self {
             PrivateKind::PrivateKey => "[private key]",
             PrivateKind::Token => "[token]",

@@ -278,7 +278,7 @@ fn words(schema: Option<&Schema>, request: &AggregateRequest) -> Vec<String> {
         lines.push(format!("table: {}", schema.name));
     }
     let is_private = |name: &str| {
-        text::is_secret_name(name) && schema.is_none_or(|schema| schema.is_redacted(name))
+        schema.map_or_else(|| text::is_secret_name(name), |schema| schema.is_secret(name))
     };
     lines.extend(request.filters.iter().filter(|(name, _)| !is_private(name)).map(
         |(name, value)| {

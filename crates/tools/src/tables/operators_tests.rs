@@ -185,9 +185,9 @@ fn an_export_has_every_row_once_in_every_format() {
     let redact = |_: &str, text: &str| (text == "Bob").then(|| "[name]".to_owned());
     let export = |format| {
         let mut out = Vec::new();
-        let n_rows =
+        let written =
             service.export(&caller, &request, format, &redact, &mut out, &deadline()).unwrap();
-        assert_eq!(n_rows, 4);
+        assert_eq!(written.n_rows, 4);
         out
     };
     let csv = String::from_utf8(export(ExportFormat::Csv)).unwrap();

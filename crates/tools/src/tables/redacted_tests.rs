@@ -7,9 +7,12 @@ use std::time::Duration;
 use model::{Caller, Deadline};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tables::ExportFormat;
 use testkit::Folder;
 use text::Budget;
 
+use super::arguments::query_request;
+use super::redaction::changed;
 use super::{AggregateTable, DescribeSchema, QueryTable};
 use crate::{Call, Tool};
 
@@ -20,22 +23,61 @@ fn service(folder: &Folder, private: &[(String, String)]) -> tables::Service {
         .enumerate()
         .map(|(at, (mail, card))| {
             // Passwords have the order of the cards, so that sorted pages are the same.
-            format!("{at},{mail},{card},{},2024-0{}-01\n", &card[..12], at % 9 + 1)
+            format!(
+                "{at},{mail},{card},{},2024-0{}-01,{},{},{}\n",
+                &card[..12],
+                at % 9 + 1,
+                word_of(mail),
+                day_of(at, card),
+                private[0].1.ends_with(['0', '2', '4', '6', '8'])
+            )
         })
         .collect();
-    folder.write("people.csv", format!("id,mail,card,password,at\n{rows}"));
-    let table = json!({ "name": "people", "source": "people.csv", "fields": {
-        "id": { "type": "number" }, "mail": { "type": "string" }, "card": { "type": "number" },
-        "password": { "type": "number" }, "at": { "type": "timestamp" },
-    } });
+    let names = "id,mail,card,password,at,Root Password,api_key,token";
+    folder.write("people.csv", format!("{names}\n{rows}"));
+    let words: String = private
+        .iter()
+        .enumerate()
+        .map(|(at, (mail, _))| format!("{at},{}\n", word_of(mail)))
+        .collect();
+    folder.write("words.csv", format!("id,secret\n{words}"));
+    let table = json!([
+        { "name": "people", "source": "people.csv", "fields": {
+            "id": { "type": "number" }, "mail": { "type": "string" }, "card": { "type": "number" },
+            "password": { "type": "number" }, "at": { "type": "timestamp" },
+            "phrase": { "type": "string", "column": "Root Password" },
+            "kind": { "type": "stringLiteral", "values": ["none"], "column": "Root Password" },
+            "since": { "type": "timestamp", "column": "api_key" },
+            "api_key": { "type": "timestamp" },
+            "is_on": { "type": "boolean", "column": "token" },
+        }, "relations": [
+            { "table": "words", "on": "id", "key": "id", "fields": { "remark": "line" } },
+        ] },
+        { "name": "words", "source": "words.csv", "fields": {
+            "id": { "type": "number" }, "line": { "type": "string", "column": "secret" },
+        } },
+    ]);
     tables::Service::open(tables::ServiceConfig {
-        tables: vec![serde_json::from_value(table).unwrap()],
+        tables: serde_json::from_value(table).unwrap(),
         base_folder: folder.path().to_owned(),
         cache_folder: folder.path().join("cache"),
         export_link_minutes: tables::EXPORT_LINK_MINUTES,
     })
     .unwrap()
 }
+
+/// A word that no rule knows, in the order of the addresses.
+fn word_of(mail: &str) -> String {
+    format!("{}harbour", &mail[..3])
+}
+
+/// A day in the order of the rows.
+fn day_of(at: usize, card: &str) -> String {
+    format!("20{at}{}-01-0{}", &card[4..5], at + 1)
+}
+
+/// Fields that are secret by the name of a column, or by their own, whatever their type.
+const SECRETS: [&str; 6] = ["phrase", "kind", "since", "api_key", "is_on", "remark"];
 
 /// Calls that try to read a card, a password or an address.
 fn probes(number: i64, letters: &str) -> Vec<(&'static str, Value)> {
@@ -45,6 +87,26 @@ fn probes(number: i64, letters: &str) -> Vec<(&'static str, Value)> {
         ("query", json!({ "filters": { "mail": { "starts_with": letters } } })),
         ("describe", json!({ "detail": true })),
     ];
+    for field in SECRETS {
+        for guess in [json!(letters), json!("2010-01-01"), json!(true), json!(null)] {
+            for operator in ["eq", "not", "contains", "starts_with", "min", "max", "in"] {
+                let filters = json!({ field: { operator: guess } });
+                probes.push(("query", json!({ "filters": filters, "facets": [field] })));
+            }
+        }
+        let groups = [json!(field), json!({ "field": field, "bucket": "year" })];
+        for group in groups {
+            probes.push(("aggregate", json!({ "group_by": [group] })));
+        }
+        for op in ["min", "max", "median", "count_distinct"] {
+            let measures = json!([{ "op": op, "field": field, "as": "figure" }]);
+            let having = json!({ "figure": { "min": letters } });
+            probes.push(("aggregate", json!({ "measures": measures })));
+            probes.push(("aggregate", json!({ "group_by": ["id"], "measures": measures })));
+            probes.push(("aggregate", json!({ "measures": measures, "having": having })));
+        }
+        probes.push(("query", json!({ "series": { "field": field } })));
+    }
     for field in ["card", "password"] {
         let sum = json!({ "op": "sum", "field": field });
         probes.extend([
@@ -74,6 +136,8 @@ fn probes(number: i64, letters: &str) -> Vec<(&'static str, Value)> {
 }
 
 fn ask(tool: &dyn Tool, arguments: &Value) -> Value {
+    let mut arguments = arguments.clone();
+    arguments["table"] = "people".into();
     let caller = Caller::local_admin();
     let spec = tool.spec(&caller).unwrap();
     let accepted = crate::accept(&spec, arguments.as_object().unwrap().clone()).unwrap();
@@ -104,7 +168,7 @@ fn answers(service: &tables::Service, number: i64, letters: &str) -> Vec<String>
     });
     let mut all: Vec<String> = asked.collect();
     // Pages in the order of what is private: the rows are the same, and the tokens are unreadable.
-    for field in ["mail", "card", "password"] {
+    for field in ["mail", "card", "password"].into_iter().chain(SECRETS) {
         let sort = json!({ "id": field, "desc": false });
         let mut arguments = json!({ "sort": sort, "pageSize": 1, "columns": ["id", field] });
         loop {
@@ -114,6 +178,36 @@ fn answers(service: &tables::Service, number: i64, letters: &str) -> Vec<String>
             let Some(next) = next else { break };
             arguments["cursor"] = next;
         }
+    }
+    let exported = ExportFormat::ALL.into_iter().map(|format| {
+        let request = query_request(&json!({ "table": "people" })).unwrap();
+        let (caller, deadline) = (Caller::local_admin(), Deadline::after(Duration::from_secs(60)));
+        let mut out = Vec::new();
+        service.export(&caller, &request, format, &changed, &mut out, &deadline).unwrap();
+        format!("{}: {}", format.as_str(), String::from_utf8_lossy(&out))
+    });
+    all.extend(exported);
+    let caller = Caller::local_admin();
+    let soon = Deadline::after(Duration::from_secs(60));
+    let words = ["harbour".to_owned(), letters.to_owned()];
+    all.push(format!(
+        "{:?}",
+        service.find_text(&caller, "people", &words, &soon).unwrap().n_rows_with
+    ));
+    for field in SECRETS {
+        let named = service.values_with(&caller, "people", field, &[], 9, &soon).unwrap();
+        all.push(format!("{named:?}"));
+    }
+    let rows = service.some_rows(&caller, "people", 0..9, &soon).unwrap();
+    let places: Vec<usize> = rows
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| SECRETS.contains(&name.as_str()))
+        .map(|(at, _)| at)
+        .collect();
+    for row in &rows.rows {
+        all.extend(places.iter().map(|at| format!("{:?}", row[*at])));
     }
     all
 }
@@ -175,12 +269,15 @@ fn tokens_of_pages_do_not_hold_what_is_redacted() {
     let rows =
         people(vec![11_111_111_111_111, 22_222_222_222_222], vec!["ana".into(), "bob".into()]);
     let query = QueryTable::new(service(&folder, &rows));
-    for field in ["mail", "card", "password"] {
+    for field in ["mail", "card", "password"].into_iter().chain(SECRETS) {
         let sort = json!({ "id": field, "desc": false });
         let page = ask(&query, &json!({ "sort": sort, "pageSize": 1, "columns": ["id"] }));
         let token = page["next"].as_str().unwrap();
         let bytes = URL_SAFE_NO_PAD.decode(token).unwrap();
         let text = String::from_utf8_lossy(&bytes);
-        assert!(!text.contains("ana") && !text.contains("1111"), "{field}: {text}");
+        assert!(
+            !text.contains("anah") && !text.contains("ana@") && !text.contains("1111"),
+            "{field}: {text}"
+        );
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn query_answer(
 ) -> Result<Answer, ToolError> {
     let mut response = response.clone();
     let is_redacted = |name: &str| schema.is_none_or(|schema| schema.is_redacted(name));
-    let mut n_hidden = 0;
+    let mut n_hidden = response.n_marked;
     // What is private by its name is hidden whole: pieces would tell how long it is.
     response.change_text(|name, text| {
         let is_hidden = is_redacted(name) && text::is_secret_name(name);
