@@ -172,7 +172,8 @@ impl Service {
         let coverage = response.coverage;
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
         let hits = response.hits.iter().map(|ranked| &ranked.hit);
-        found.warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
+        let asked = scopes.iter().map(|scope| scope.namespace.clone());
+        found.warnings.extend(self.0.vectors.notice(n_passages, n_vectors, asked, hits));
         let results = self.results(&table, &tool.json_path, response.hits)?;
         found.results.extend(results.into_iter().flatten().take(top_k));
         Ok(found)

@@ -371,7 +371,12 @@ impl Indexer {
         })
     }
 
-    fn pipeline(&self, root: &Root, selection: &Selection, unchanged: Unchanged) -> Pipeline {
+    pub(crate) fn pipeline(
+        &self,
+        root: &Root,
+        selection: &Selection,
+        unchanged: Unchanged,
+    ) -> Pipeline {
         let inner: Vec<String> =
             self.config.roots.inside(root).iter().map(|inner| below(&inner.path)).collect();
         let scope = match selection {
@@ -400,7 +405,7 @@ impl Indexer {
         inner.iter().map(|inner| inner.path.clone()).chain(self.config.data_dir.clone()).collect()
     }
 
-    fn source(&self, root: &Root, selection: &Selection) -> Result<FileSource> {
+    pub(crate) fn source(&self, root: &Root, selection: &Selection) -> Result<FileSource> {
         let start = match selection {
             Selection::Folder(folder) => folder,
             Selection::Paths(_) => &root.path,

@@ -52,7 +52,7 @@ pub use index::{
     INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, forget_roots,
     indexed_roots,
 };
-pub use outcomes::{FileOutcome, RootOutcomes};
+pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots};

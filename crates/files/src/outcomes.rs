@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use ingest::Priority;
-use model::{AttributeValue, Caller, DocumentId, ReadOutcome};
+use ingest::{Changes, Priority, Unchanged};
+use model::{AttributeValue, Caller, Deadline, DocumentId, ReadOutcome};
 use serde::Serialize;
 use store::{DocumentInfo, DocumentPage};
 
 use crate::index::{IndexArguments, attribute};
 use crate::name::path_of;
+use crate::walk::Selection;
 use crate::{Error, Indexer, Result, Service};
 
 /// Documents looked at in one go.
@@ -22,6 +23,17 @@ pub struct RootOutcomes {
     pub root: String,
     /// How many files came to each outcome; those without files are left out.
     pub counts: BTreeMap<ReadOutcome, usize>,
+}
+
+/// What of a root the index does not hold as it is on the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootChanges {
+    /// The root.
+    pub root: String,
+    /// Whether it was ever indexed to its end.
+    pub is_completed: bool,
+    /// What is new, changed or gone; nothing where the root cannot be reached.
+    pub changes: Option<Changes>,
 }
 
 /// A file with what became of it.
@@ -53,6 +65,25 @@ impl Indexer {
             }
         }
         Ok(counted.into_iter().map(|(root, counts)| RootOutcomes { root, counts }).collect())
+    }
+
+    /// Compares every root that the caller may use with its index, until the deadline.
+    fn compare(&self, caller: &Caller, deadline: &Deadline) -> Result<Vec<RootChanges>> {
+        let mut compared = vec![];
+        for root in self.roots().visible(caller) {
+            let changes = match self.is_there(&root.path) {
+                true => {
+                    let all = Selection::Folder(root.path.clone());
+                    let mut source = self.source(root, &all)?;
+                    let pipeline = self.pipeline(root, &all, Unchanged::Skip);
+                    Some(pipeline.changes(&mut source, deadline)?)
+                }
+                false => None,
+            };
+            let is_completed = self.is_completed(&root.name)?;
+            compared.push(RootChanges { root: root.name.clone(), is_completed, changes });
+        }
+        Ok(compared)
     }
 
     /// Lists files that the caller may see and that came to an outcome, in the order of their
@@ -101,6 +132,12 @@ impl Indexer {
 const MAX_RETRIED: usize = 10_000;
 
 impl Service {
+    /// Tells of every root that the caller may use what the index does not hold as it is on the
+    /// disk. Files are looked at, not read, until the deadline.
+    pub fn compare(&self, caller: &Caller, deadline: &Deadline) -> Result<Vec<RootChanges>> {
+        self.indexer().compare(caller, deadline)
+    }
+
     /// Reads files again that came to an outcome, whether they have changed or not: one, or all of
     /// them that the caller may see. Gives how many there are.
     ///

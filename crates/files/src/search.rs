@@ -207,7 +207,8 @@ pub(crate) fn search(
     warnings.extend(std::mem::take(&mut response.warnings));
     let Coverage { n_passages, n_vectors } = response.coverage;
     let hits = response.hits.iter().map(|ranked| &ranked.hit);
-    warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, hits));
+    let namespace = indexer.namespace().clone();
+    warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, [namespace], hits));
     let n_warnings = warnings.len();
     for root in &roots {
         warnings.extend(first_index(indexer, queue, root)?);
@@ -303,10 +304,15 @@ pub(crate) fn first_index(
         return Ok(None);
     }
     let Some(job) = queue.active(INDEX_JOB, root)? else {
-        // A folder that was indexed in parts, or by an older version, is not called empty.
-        let is_known = indexer.has_documents(root)?;
-        let message = format!("nothing of `{root}` is indexed yet: indexFolder begins it");
-        return Ok((!is_known).then(|| Warning::new("not_indexed", message)));
+        // A folder that was indexed in parts is not called empty, and not whole either.
+        let message = match indexer.has_documents(root)? {
+            true => format!(
+                "`{root}` was never indexed to its end: more may be found when indexFolder has \
+                 gone over it"
+            ),
+            false => format!("nothing of `{root}` is indexed yet: indexFolder begins it"),
+        };
+        return Ok(Some(Warning::new("not_indexed", message)));
     };
     let n_done = job.progress.n_done;
     let so_far = match (job.state, job.progress.n_total) {

@@ -61,15 +61,15 @@ pub use error::{Error, Result};
 pub use exclusive::exclusively;
 pub use infer::pack_tokens;
 pub use jobs::{
-    Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, JoinableJobs, NewJob,
-    OpenJob, Priority, QueueConfig, QueueSpace, Runner, Workers,
+    Crashes, Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, JoinableJobs,
+    NewJob, OpenJob, Priority, QueueConfig, QueueSpace, Runner, Workers,
 };
 pub use objects::{
     FamilyError, FamilyJobs, JobRight, JobService, ObjectError, ServiceSlot, Subject, arguments_of,
     bounded, change_object, job_failure, named, new_id, room_for, shown_id,
 };
 pub use pipeline::{
-    Cut, Gone, Hooks, IngestReport, Outcome, Pipeline, Prepared, Scope, Target, Unchanged,
+    Changes, Cut, Gone, Hooks, IngestReport, Outcome, Pipeline, Prepared, Scope, Target, Unchanged,
 };
 pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};

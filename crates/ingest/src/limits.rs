@@ -25,6 +25,8 @@ pub const PASSAGES_PER_EMBEDDING: usize = 64;
 pub const MAX_REMEMBERED_TEXTS: usize = 2_048;
 /// Passages that people asked for and that wait for their vectors.
 pub const MAX_WANTED_PASSAGES: usize = 256;
+/// Namespaces that people asked last and whose passages get their vectors before others.
+pub const MAX_ASKED_NAMESPACES: usize = 64;
 /// Events of watched folders that wait to be gathered.
 pub const MAX_WAITING_EVENTS: usize = 10_000;
 /// Changed paths that are told one by one; of more, their folders are told.
@@ -38,5 +40,14 @@ pub const MAX_FINISHED_JOBS: usize = 1_000;
 /// How long others may join a job that runs: whoever waits for the end of theirs gets it though
 /// more arrives all the time.
 pub const JOIN_LIMIT: Duration = Duration::from_secs(5);
-/// How often a job is begun before it counts as failed.
+/// How often the process may end while a job runs before its documents are taken in small groups
+/// that are written down, so that the one that ends the process can be found.
+pub const CRASHES_BEFORE_GROUPS: u32 = 3;
+/// Documents of the first such group.
+pub const DOCUMENTS_PER_GROUP: usize = 64;
+/// A group during which the process ended is divided into so many.
+pub const GROUP_PARTS: usize = 8;
+/// How often the process may end over a document alone before the document is left out.
+pub const CRASHES_PER_DOCUMENT: u32 = 3;
+/// How often a job may end by a failure that can pass before it counts as failed.
 pub const MAX_ATTEMPTS: u32 = 3;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use model::Warning;
 use parking_lot::Mutex;
 
-use crate::limits;
+use crate::{Crashes, Result, limits};
 
 /// What a run is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +41,17 @@ struct Inner {
     goes_on: AtomicBool,
     warnings: Mutex<Vec<Warning>>,
     watch: Box<dyn Fn(Stage, usize, usize) + Send + Sync>,
+    groups: Option<Box<dyn GroupLog>>,
+}
+
+/// Where a run writes down which documents it works on, so that the one that ends the process can
+/// be found.
+pub(crate) trait GroupLog: Send + Sync {
+    /// Gives what is known of earlier runs during which the process ended.
+    fn crashes(&self) -> &Crashes;
+
+    /// Writes down which documents are worked on from now on; durable when this returns.
+    fn begin(&self, documents: Vec<String>) -> Result<()>;
 }
 
 impl Progress {
@@ -60,7 +71,23 @@ impl Progress {
             goes_on: AtomicBool::new(false),
             warnings: Mutex::default(),
             watch: Box::new(watch),
+            groups: None,
         }))
+    }
+
+    /// Lets the run work in small groups and write each of them down. Called before the value is
+    /// shared.
+    pub(crate) fn in_groups(self, groups: impl GroupLog + 'static) -> Self {
+        let mut inner = self.0;
+        if let Some(inner) = Arc::get_mut(&mut inner) {
+            inner.groups = Some(Box::new(groups));
+        }
+        Progress(inner)
+    }
+
+    /// Gives where the run writes down its groups, if it has to.
+    pub(crate) fn groups(&self) -> Option<&dyn GroupLog> {
+        self.0.groups.as_deref()
     }
 
     /// Begins a stage that has so many steps, as far as is known.

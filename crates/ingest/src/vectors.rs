@@ -2,12 +2,14 @@
 //!
 //! Nobody has to remember that vectors are missing. Whatever the reason (they were never made, the
 //! model arrived late or was changed, a run was stopped), the worker finds the passages and goes
-//! on, those that people asked for first. While nothing is missing it writes nothing.
+//! on: those that people asked for first, then the others of the namespaces that were asked last,
+//! then those of the namespaces that lack the fewest, so that a small base does not wait for a large
+//! one. While nothing is missing it writes nothing.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use infer::{Embedder, EmbedderSlot, ModelState};
 use model::{Deadline, Hit, NamespaceId, PassageId, Warning};
@@ -23,6 +25,9 @@ const MODEL_WAIT: Duration = Duration::from_secs(60);
 /// How long the worker sleeps before it asks again: for a model that may have arrived, and for
 /// passages that another process may have written.
 const ASK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How often namespaces are looked through that others write to while vectors are made.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// How long one server has the vectors of a namespace to itself after its last step.
 const PAYING_LEASE: Duration = Duration::from_secs(60);
@@ -71,6 +76,8 @@ pub struct Vectors {
     /// Names this process among the servers that share a catalogue.
     holder: String,
     wanted: Mutex<VecDeque<(NamespaceId, PassageId)>>,
+    /// Namespaces that people asked, the last one first.
+    asked: Mutex<VecDeque<NamespaceId>>,
     /// One at a time makes vectors, so that none is made twice; it remembers the last ones.
     paying: Mutex<Remembered>,
     state: Mutex<State>,
@@ -91,6 +98,7 @@ impl Vectors {
             embedder,
             holder: uuid::Uuid::new_v4().to_string(),
             wanted: Mutex::default(),
+            asked: Mutex::default(),
             paying: Mutex::default(),
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -164,22 +172,37 @@ impl Vectors {
         VectorDebt { n_passages, n_without: n_passages.saturating_sub(n_vectors) }.warning()
     }
 
-    /// Takes note of an answer: what it found and lacks a vector gets one first, where vectors are
-    /// made at all, and the answer says which part could be found by vector.
+    /// Takes note of an answer: what it found and lacks a vector gets one first, then what else is in
+    /// the namespaces that were searched, where vectors are made at all; and the answer says which
+    /// part could be found by vector.
     pub fn notice<'a>(
         &self,
         n_passages: usize,
         n_vectors: usize,
+        namespaces: impl IntoIterator<Item = NamespaceId>,
         hits: impl IntoIterator<Item = &'a Hit>,
     ) -> Option<Warning> {
         let warning = self.warning(n_passages, n_vectors)?;
         if warning.code == VECTORS_OFF {
             return Some(warning);
         }
+        self.note_asked(namespaces);
         for hit in hits.into_iter().take(limits::PASSAGES_PER_EMBEDDING) {
             self.want(&hit.namespace, [hit.passage.clone()]);
         }
+        self.wake();
         Some(warning)
+    }
+
+    /// Says that people ask these namespaces: beyond [`limits::MAX_ASKED_NAMESPACES`] the ones that
+    /// were asked first are forgotten.
+    fn note_asked(&self, namespaces: impl IntoIterator<Item = NamespaceId>) {
+        let mut asked = self.asked.lock();
+        for namespace in namespaces {
+            asked.retain(|known| *known != namespace);
+            asked.push_front(namespace);
+        }
+        asked.truncate(limits::MAX_ASKED_NAMESPACES);
     }
 
     /// Makes every vector that is missing and gives how many that were; none without a model. A
@@ -204,28 +227,61 @@ impl Vectors {
         progress: &Progress,
     ) -> Result<usize> {
         let mut n_made = 0;
-        for namespace in self.owing(&**embedder)? {
-            let counts = self.store.counts(&namespace)?;
-            progress.begin(Stage::Embedding, Some(counts.n_passages - counts.n_vectors));
-            while !progress.is_cancelled() {
-                n_made += self.pay_wanted(embedder, remembered)?;
-                if !self.is_ours(&namespace)? {
-                    break;
-                }
-                let embedding = self.embedding(&namespace, embedder);
-                let n_step = match embedding.step(limits::PASSAGES_PER_EMBEDDING, remembered) {
-                    // It was dropped meanwhile.
-                    Err(Error::Store(store::Error::UnknownNamespace { .. })) => break,
-                    made => made?,
-                };
-                if n_step == 0 {
-                    break;
-                }
-                n_made += n_step;
-                progress.advance(Stage::Embedding, n_step);
+        let mut owing = self.owing(&**embedder)?;
+        let mut looked_at = Instant::now();
+        progress.begin(Stage::Embedding, Some(owing.iter().map(|debt| debt.n_without).sum()));
+        while !progress.is_cancelled() {
+            // What was written since may be of a namespace that nobody knew, and may be asked for.
+            if looked_at.elapsed() > LOOK_AGAIN && self.take_woken() {
+                owing = self.owing(&**embedder)?;
+                looked_at = Instant::now();
             }
+            n_made += self.pay_wanted(embedder, remembered)?;
+            let Some(place) = self.next_of(&owing) else { break };
+            let namespace = owing[place].namespace.clone();
+            let n_step = match self.is_ours(&namespace)? {
+                true => self.step(&namespace, embedder, remembered)?,
+                false => 0,
+            };
+            if n_step == 0 {
+                owing.remove(place);
+            }
+            n_made += n_step;
+            progress.advance(Stage::Embedding, n_step);
         }
         Ok(n_made)
+    }
+
+    fn step(
+        &self,
+        namespace: &NamespaceId,
+        embedder: &Arc<dyn Embedder>,
+        remembered: &mut Remembered,
+    ) -> Result<usize> {
+        let embedding = self.embedding(namespace, embedder);
+        match embedding.step(limits::PASSAGES_PER_EMBEDDING, remembered) {
+            // It was dropped meanwhile.
+            Err(Error::Store(store::Error::UnknownNamespace { .. })) => Ok(0),
+            made => made,
+        }
+    }
+
+    /// Chooses whose turn it is: the namespace that people asked last, else the one that lacked the
+    /// fewest.
+    fn next_of(&self, owing: &[Owing]) -> Option<usize> {
+        let asked = self.asked.lock();
+        let mut of_asked = asked
+            .iter()
+            .filter_map(|namespace| owing.iter().position(|debt| debt.namespace == *namespace));
+        of_asked.next().or_else(|| {
+            let least = owing.iter().enumerate().min_by_key(|(_, debt)| debt.n_without);
+            least.map(|(place, _)| place)
+        })
+    }
+
+    /// Tells whether somebody woke the worker, once.
+    fn take_woken(&self) -> bool {
+        std::mem::take(&mut self.state.lock().is_woken)
     }
 
     /// Starts the worker, which lives until the value is dropped.
@@ -276,7 +332,7 @@ impl Vectors {
     }
 
     /// Names the namespaces in which passages lack a vector of this model.
-    fn owing(&self, embedder: &dyn Embedder) -> Result<Vec<NamespaceId>> {
+    fn owing(&self, embedder: &dyn Embedder) -> Result<Vec<Owing>> {
         let space = Embedding::space_of(embedder);
         let mut owing = vec![];
         for namespace in self.store.namespaces()? {
@@ -292,8 +348,10 @@ impl Vectors {
                     set => set?,
                 }
             }
-            if is_other || counts.n_vectors < counts.n_passages {
-                owing.push(namespace.id);
+            let n_vectors = if is_other { 0 } else { counts.n_vectors };
+            let n_without = counts.n_passages.saturating_sub(n_vectors);
+            if n_without > 0 {
+                owing.push(Owing { namespace: namespace.id, n_without });
             }
         }
         Ok(owing)
@@ -319,10 +377,17 @@ impl Vectors {
         let mut n_made = 0;
         for (namespace, passages) in by_namespace {
             let embedding = self.embedding(&namespace, embedder);
-            n_made += match embedding.step_of(&passages, remembered) {
-                Err(Error::Store(
-                    store::Error::UnknownNamespace { .. } | store::Error::NoVectorSpace { .. },
-                )) => 0,
+            let mut made = embedding.step_of(&passages, remembered);
+            if let Err(Error::Store(store::Error::NoVectorSpace { .. })) = made {
+                // It is newer than the list of those that wait.
+                let space = Embedding::space_of(&**embedder);
+                made = match self.store.set_vector_space(&namespace, Some(&space)) {
+                    Ok(()) => embedding.step_of(&passages, remembered),
+                    Err(error) => Err(error.into()),
+                };
+            }
+            n_made += match made {
+                Err(Error::Store(store::Error::UnknownNamespace { .. })) => 0,
                 made => made?,
             };
         }
@@ -336,6 +401,12 @@ impl Vectors {
             embedder: Arc::clone(embedder),
         }
     }
+}
+
+/// A namespace in which passages lack a vector.
+struct Owing {
+    namespace: NamespaceId,
+    n_without: usize,
 }
 
 /// The thread that makes vectors. Dropping it lets the step at hand end and stops.

@@ -325,6 +325,108 @@ fn passages_that_people_ask_for_get_their_vectors_first() {
     assert_eq!(texts.len(), 100, "none is made twice");
 }
 
+/// A base that was asked waited for its vectors until a larger one had all of its own.
+#[test]
+fn what_is_asked_does_not_wait_behind_what_is_larger() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let fill = |name: &str, n_documents: usize| {
+        let namespace = NamespaceId::new(name);
+        store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
+        let pipeline = Pipeline::in_process(store.clone(), namespace.clone(), Cut::prose());
+        let items =
+            (0..n_documents).map(|n| markdown(&format!("d{n:03}"), "1", &format!("{name} {n}.")));
+        pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
+        namespace
+    };
+    fill("a-large", 300);
+    fill("b-small", 70);
+    let asked = fill("c-asked", 200);
+    let id = EmbedderId::new("remembering", "1");
+    let embedder = Arc::new(Remembering { id, texts: Mutex::default() });
+    let vectors = Vectors::new(store.clone(), Arc::new(EmbedderSlot::holding(embedder.clone())));
+    // Nothing was found, since words alone do not answer the question.
+    assert!(vectors.notice(200, 0, [asked], []).is_some());
+    assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 570);
+    let order: Vec<String> = {
+        let texts = embedder.texts.lock().unwrap();
+        let mut order: Vec<String> =
+            texts.iter().map(|text| text.split(' ').next().unwrap().to_owned()).collect();
+        order.dedup();
+        order
+    };
+    assert_eq!(order, ["c-asked", "b-small", "a-large"]);
+}
+
+/// Calls something before it makes the first vectors.
+struct Interrupted<F> {
+    inner: Remembering,
+    first: Mutex<Option<F>>,
+}
+
+impl<F: FnOnce() + Send> Embedder for Interrupted<F> {
+    fn id(&self) -> &EmbedderId {
+        &self.inner.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.inner.dimensions()
+    }
+
+    fn max_tokens(&self) -> usize {
+        self.inner.max_tokens()
+    }
+
+    fn embed_query(&self, query: &str, deadline: &Deadline) -> infer::Result<Vec<f32>> {
+        self.inner.embed_query(query, deadline)
+    }
+
+    fn embed_passages(
+        &self,
+        passages: &[&str],
+        deadline: &Deadline,
+    ) -> infer::Result<Vec<Vec<f32>>> {
+        let first = self.first.lock().unwrap().take();
+        if let Some(first) = first {
+            first();
+        }
+        self.inner.embed_passages(passages, deadline)
+    }
+}
+
+/// What came after the worker had begun was not known to it, and what people wanted of it was
+/// forgotten.
+#[test]
+fn passages_of_a_namespace_that_came_meanwhile_are_not_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
+    let pipeline = Pipeline::in_process(store.clone(), namespace(), Cut::prose());
+    let items = (0..300).map(|n| markdown(&format!("d{n:03}"), "1", &format!("old {n}.")));
+    pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
+    let vectors: Arc<std::sync::OnceLock<Arc<Vectors>>> = Arc::default();
+    let came = NamespaceId::new("came");
+    let first = {
+        let (store, vectors, came) = (store.clone(), vectors.clone(), came.clone());
+        move || {
+            store.create_namespace(&came, &Manifest::current(None)).unwrap();
+            let pipeline = Pipeline::in_process(store.clone(), came.clone(), Cut::prose());
+            let items = vec![markdown("n", "1", "new.")];
+            pipeline.run(&mut ListSource::new(items), &Progress::silent()).unwrap();
+            vectors.get().unwrap().want(&came, [PassageId::new("n#0")]);
+        }
+    };
+    let inner = Remembering { id: EmbedderId::new("r", "1"), texts: Mutex::default() };
+    let embedder = Arc::new(Interrupted { inner, first: Mutex::new(Some(first)) });
+    let slot = Arc::new(EmbedderSlot::holding(embedder.clone()));
+    let vectors = vectors.get_or_init(|| Vectors::new(store.clone(), slot));
+    vectors.pay(&Progress::silent()).unwrap();
+    let texts = embedder.inner.texts.lock().unwrap();
+    let place = texts.iter().position(|text| text == "new.").expect("it has its vector");
+    assert!(place < 2 * ingest::limits::PASSAGES_PER_EMBEDDING, "{place}");
+    assert_eq!(vectors.debt([&came]).unwrap().n_without, 0);
+}
+
 #[test]
 fn a_cancelled_run_stops_and_keeps_what_it_wrote() {
     let folder = tempfile::tempdir().unwrap();

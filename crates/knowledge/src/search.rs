@@ -222,7 +222,8 @@ impl Service {
         let coverage = response.coverage;
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
         let hits = response.hits.iter().map(|ranked| &ranked.hit);
-        warnings.extend(self.0.vectors.notice(n_passages, n_vectors, hits));
+        let namespaces = ranked.iter().map(|collection| collection.namespace());
+        warnings.extend(self.0.vectors.notice(n_passages, n_vectors, namespaces, hits));
         let best_below = response.best_below;
         let corrected = response.corrected.clone();
         let results = self.results(collections, response, asked.max_results)?;

@@ -1,14 +1,16 @@
 //! What a running job may know and say.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use model::with_causes;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use super::crashes::Crashes;
 use super::job::{Job, JobProgress};
 use super::queue::JobQueue;
+use crate::progress::GroupLog;
 use crate::{Error, Progress};
 
 /// Progress is written to the catalogue at most this often.
@@ -87,8 +89,9 @@ pub struct JobContext {
 
 impl JobContext {
     pub(super) fn new(queue: Arc<JobQueue>, job: Job) -> Arc<Self> {
-        Arc::new_cyclic(|context: &std::sync::Weak<JobContext>| {
-            let context = context.clone();
+        Arc::new_cyclic(|context: &Weak<JobContext>| {
+            let (context, of_groups) = (context.clone(), context.clone());
+            let crashes = job.crashes.clone();
             // What is over soon needs no word of its progress in the catalogue.
             let last_written = Mutex::new(Instant::now());
             let progress = Progress::watched(move |stage, n_done, n_total| {
@@ -109,6 +112,10 @@ impl JobContext {
                 };
                 context.tell(progress, is_due);
             });
+            let progress = match job.crashes.need_groups() {
+                true => progress.in_groups(GroupsOfJob { context: of_groups, crashes }),
+                false => progress,
+            };
             JobContext { queue, job: Mutex::new(job), progress }
         })
     }
@@ -174,5 +181,27 @@ impl JobContext {
                 "progress could not be written"
             );
         }
+    }
+}
+
+/// Writes down which documents a job works on, in the job itself.
+struct GroupsOfJob {
+    context: Weak<JobContext>,
+    crashes: Crashes,
+}
+
+impl GroupLog for GroupsOfJob {
+    fn crashes(&self) -> &Crashes {
+        &self.crashes
+    }
+
+    fn begin(&self, documents: Vec<String>) -> crate::Result<()> {
+        let Some(context) = self.context.upgrade() else { return Ok(()) };
+        let job = {
+            let mut job = context.job.lock();
+            job.crashes.working_on = documents;
+            job.clone()
+        };
+        context.queue.keep(&job)
     }
 }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Lookup, TypedObject};
 
+use super::crashes::Crashes;
+
 /// The id of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -138,8 +140,12 @@ pub struct Job {
     pub error: Option<String>,
     /// Whether someone asked to stop it.
     pub is_cancelled: bool,
-    /// How often it was begun.
+    /// How often it was begun and came to an end of its own. A process that ended meanwhile is no
+    /// fault of the job, so it does not count.
     pub n_attempts: u32,
+    /// What is known of the times when the process ended while it ran.
+    #[serde(default, skip_serializing_if = "Crashes::is_none")]
+    pub crashes: Crashes,
     /// The server that runs it, where several share the catalogue.
     #[serde(default)]
     pub holder: Option<String>,
@@ -151,6 +157,15 @@ pub struct Job {
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
+}
+
+impl Job {
+    /// Notes that the process ended while the job ran. That alone never makes it fail: what it was
+    /// asked to do is still missing, and whoever ends a process may do so as often as they like.
+    pub(super) fn note_crash(&mut self) {
+        self.n_attempts = self.n_attempts.saturating_sub(1);
+        self.crashes.note();
+    }
 }
 
 impl TypedObject for Job {

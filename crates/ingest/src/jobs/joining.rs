@@ -77,6 +77,7 @@ mod tests {
             error: None,
             is_cancelled: false,
             n_attempts: 1,
+            crashes: crate::Crashes::default(),
             holder: None,
             order: 1,
             created_at: Timestamp(0),

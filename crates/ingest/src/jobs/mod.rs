@@ -1,6 +1,7 @@
 //! Work that outlives a call: queued, run by a few threads, kept in the catalogue.
 
 mod context;
+mod crashes;
 mod job;
 mod joining;
 mod queue;
@@ -11,9 +12,12 @@ mod start;
 mod workers;
 
 #[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
 mod tests;
 
 pub use context::{JobContext, JobFailure, Runner};
+pub use crashes::Crashes;
 pub use job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
 pub use joining::{JoinableJobs, OpenJob};
 pub use queue::{JobQueue, QueueConfig};

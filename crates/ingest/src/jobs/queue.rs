@@ -10,6 +10,7 @@ use serde_json::Value;
 use store::{Change, ObjectKey, Objects, TypedObject};
 
 use super::context::{JobContext, JobFailure, Runner};
+use super::crashes::Crashes;
 use super::job::{Job, JobId, JobProgress, JobState, NewJob, Priority};
 use super::sharing::Sharing;
 use crate::{Error, Progress, Result, limits};
@@ -24,7 +25,7 @@ pub struct QueueConfig {
     pub n_high_priority_workers: usize,
     /// Jobs that may wait.
     pub max_queued: usize,
-    /// How often a job is begun before it counts as failed.
+    /// How often a job may end by a failure that can pass before it counts as failed.
     pub max_attempts: u32,
     /// Finished jobs that are remembered.
     pub max_finished: usize,
@@ -96,7 +97,7 @@ impl JobQueue {
     /// Opens the queue of a catalogue with the runners for its kinds of job.
     ///
     /// A job that was running when the last process ended waits again and goes on from its
-    /// checkpoint; one that was begun too often has failed.
+    /// checkpoint, however often that happens.
     ///
     /// # Errors
     ///
@@ -166,6 +167,7 @@ impl JobQueue {
             error: None,
             is_cancelled: false,
             n_attempts: 0,
+            crashes: Crashes::default(),
             holder: None,
             order,
             created_at: self.clock.now(),
@@ -324,7 +326,11 @@ impl JobQueue {
             }
             job.holder = Some(sharing.holder.clone());
         }
+        if is_taken_up {
+            job.note_crash();
+        }
         let subject = job.subject.clone();
+        job.crashes.working_on.clear();
         job.state = JobState::Running;
         job.n_attempts += 1;
         job.started_at = Some(self.clock.now());

@@ -223,17 +223,15 @@ impl JobQueue {
         Ok(self.catalogue.find(Job::KIND, &Lookup::new("state", state.as_str()))?)
     }
 
-    /// Lets a job wait again whose server is gone; one that was begun too often has failed.
+    /// Lets a job wait again whose server is gone.
     fn take_back(&self, mut job: Job, version: u64) -> Result<()> {
         tracing::warn!(job = %job.id, holder = job.holder, "the server of a job is gone");
         job.holder = None;
         if job.is_cancelled {
             job.state = JobState::Failed;
             job.error = Some("cancelled".to_owned());
-        } else if job.n_attempts >= self.config.max_attempts {
-            job.state = JobState::Failed;
-            job.error = Some("the process ended while the job ran, too often".to_owned());
         } else {
+            job.note_crash();
             job.state = JobState::Queued;
         }
         match self.catalogue.apply(&[Change::PutIfUnchanged(job.to_object(version)?)]) {

@@ -2,7 +2,6 @@
 
 use store::{Lookup, ObjectPage, TypedObject};
 
-use super::context::JobFailure;
 use super::job::{Job, JobState};
 use super::queue::{JobQueue, turn_of};
 use crate::{Error, Result};
@@ -15,11 +14,15 @@ impl JobQueue {
                 self.catalogue.find(Job::KIND, &Lookup::new("state", job_state.as_str()))?;
             for object in found {
                 let job = Job::from_object(object)?;
-                let taken_up = if job.n_attempts >= self.config.max_attempts {
-                    let reason = "the process ended while the job ran, too often";
-                    self.end(job.clone(), Err(JobFailure::Final(reason.to_owned())))
-                } else if job.state == JobState::Running {
-                    self.wait_again(&mut job.clone())
+                let taken_up = if job.state == JobState::Running {
+                    let mut job = job.clone();
+                    job.note_crash();
+                    tracing::warn!(
+                        job = %job.id, kind = job.kind, subject = job.subject,
+                        n_crashes = job.crashes.n_crashes,
+                        "the process ended while this job ran; it goes on"
+                    );
+                    self.wait_again(&mut job)
                 } else {
                     self.let_wait(&job);
                     Ok(())

@@ -1,9 +1,22 @@
-//! Whether a run would have anything to do, found out without writing.
+//! Whether a run would have anything to do, and how much, found out without writing.
+
+use model::Deadline;
 
 use super::Pipeline;
 use super::known::Known;
 use super::run::unreadable;
-use crate::{Result, Source};
+use crate::{Item, Result, Source};
+
+/// What a run would have to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Documents that are new or changed.
+    pub n_changed: usize,
+    /// Documents that the source has no more.
+    pub n_gone: usize,
+    /// Whether everything was looked at: the source gave all that it has, in time.
+    pub is_whole: bool,
+}
 
 impl Pipeline {
     /// Tells whether the source has anything that is new, changed or gone. Nothing is written and
@@ -17,17 +30,40 @@ impl Pipeline {
         while let Some(item) = source.next_item() {
             // What has no name yet, or cannot be asked for one, is no change.
             let Ok(item) = item else { continue };
-            known.see(&item.id);
-            if known.unchanged_item(&item).is_some() {
-                continue;
-            }
-            let is_still_unreadable =
-                known.unchanged(&item.id, &unreadable(&item.fingerprint)).is_some()
-                    && source.content(&item).is_err();
-            if !is_still_unreadable {
+            if is_changed(&known, source, &item) {
                 return Ok(true);
             }
         }
         Ok(source.is_complete() && !known.has_all())
     }
+
+    /// Counts what [`Pipeline::has_changes`] finds, until the deadline.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub fn changes(&self, source: &mut dyn Source, deadline: &Deadline) -> Result<Changes> {
+        let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
+        let mut changes = Changes::default();
+        while let Some(item) = source.next_item() {
+            if deadline.is_over() {
+                return Ok(changes);
+            }
+            let Ok(item) = item else { continue };
+            changes.n_changed += usize::from(is_changed(&known, source, &item));
+        }
+        changes.is_whole = source.is_complete();
+        changes.n_gone = if changes.is_whole { known.n_unseen() } else { 0 };
+        Ok(changes)
+    }
+}
+
+fn is_changed(known: &Known, source: &mut dyn Source, item: &Item) -> bool {
+    known.see(&item.id);
+    if known.unchanged_item(item).is_some() {
+        return false;
+    }
+    let is_still_unreadable = known.unchanged(&item.id, &unreadable(&item.fingerprint)).is_some()
+        && source.content(item).is_err();
+    !is_still_unreadable
 }

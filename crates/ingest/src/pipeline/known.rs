@@ -103,6 +103,12 @@ impl Known {
         self.before.keys().all(|id| seen.contains(id))
     }
 
+    /// Counts the documents that the source has not given.
+    pub(super) fn n_unseen(&self) -> usize {
+        let seen = self.seen.lock();
+        self.before.keys().filter(|id| !seen.contains(id)).count()
+    }
+
     /// Removes the documents of a scope that the source did not give.
     pub(super) fn remove_unseen(
         &self,

@@ -5,6 +5,7 @@ mod hooks;
 
 mod batch;
 mod changes;
+mod groups;
 mod in_flight;
 mod known;
 mod report;
@@ -12,6 +13,7 @@ mod run;
 mod scope;
 mod secret_headings;
 
+pub use changes::Changes;
 pub use cut::Cut;
 pub use hooks::{Hooks, Outcome, Prepared, Target};
 pub use report::IngestReport;

@@ -61,11 +61,11 @@ pub enum Gone {
 }
 
 /// What the threads of a run share.
-struct Run<'a> {
-    pipeline: &'a Pipeline,
-    progress: &'a Progress,
+pub(super) struct Run<'a> {
+    pub(super) pipeline: &'a Pipeline,
+    pub(super) progress: &'a Progress,
     known: Known,
-    in_flight: InFlight,
+    pub(super) in_flight: InFlight,
 }
 
 /// What was read of one document.
@@ -79,11 +79,21 @@ struct Content {
 
 /// What the reader of a run counts.
 #[derive(Default)]
-struct Read {
+pub(super) struct Read {
     n_seen: usize,
     n_unchanged: usize,
     n_passages_unchanged: usize,
     n_failed: usize,
+}
+
+impl Read {
+    /// Adds what was counted to a report.
+    pub(super) fn add_to(&self, report: &mut IngestReport) {
+        report.n_seen = self.n_seen;
+        report.n_unchanged = self.n_unchanged;
+        report.n_passages_unchanged = self.n_passages_unchanged;
+        report.n_failed += self.n_failed;
+    }
 }
 
 impl Pipeline {
@@ -122,7 +132,10 @@ impl Pipeline {
         progress.begin(Stage::Writing, source.n_items());
         let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
         let run = Run { pipeline: self, progress, known, in_flight: InFlight::default() };
-        let mut report = run.stages(source)?;
+        let mut report = match progress.groups() {
+            Some(log) => run.in_groups(source, log)?,
+            None => run.stages(source)?,
+        };
         if progress.is_cancelled() {
             return Err(Error::Cancelled);
         }
@@ -169,10 +182,8 @@ impl Run<'_> {
                 .map(|n| n.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .sum();
             let mut report = written?;
-            report.n_seen = read.n_seen;
-            report.n_unchanged = read.n_unchanged;
-            report.n_passages_unchanged = read.n_passages_unchanged;
-            report.n_failed += read.n_failed + n_left_out;
+            read.add_to(&mut report);
+            report.n_failed += n_left_out;
             Ok(report)
         })
     }
@@ -181,8 +192,24 @@ impl Run<'_> {
     #[expect(clippy::needless_pass_by_value, reason = "the queue ends when its end is dropped")]
     fn read(&self, source: &mut dyn Source, to_extract: Sender<(Item, ItemContent)>) -> Read {
         let mut read = Read::default();
+        while let Some((item, content)) = self.next_changed(source, &mut read) {
+            self.in_flight.enter(content.n_bytes(), self.progress);
+            if to_extract.send((item, content)).is_err() {
+                break;
+            }
+        }
+        read
+    }
+
+    /// Gives the next item that is new or changed, with what it holds; nothing at the end, or when
+    /// the run is cancelled.
+    pub(super) fn next_changed(
+        &self,
+        source: &mut dyn Source,
+        read: &mut Read,
+    ) -> Option<(Item, ItemContent)> {
         while !self.progress.is_cancelled() {
-            let Some(item) = source.next_item() else { break };
+            let item = source.next_item()?;
             read.n_seen += 1;
             let given = item.and_then(|item| {
                 self.known.see(&item.id);
@@ -195,12 +222,12 @@ impl Run<'_> {
                         Ok(None)
                     }
                     None => match source.content(&item) {
-                        Ok(content) => Ok(Some((content, item))),
+                        Ok(content) => Ok(Some((item, content))),
                         // It is known by its name, with the reason, until it can be read.
                         Err(warning) if self.known.n_passages(&item.id).is_none() => {
                             let fingerprint = unreadable(&item.fingerprint);
                             let content = ItemContent::Nothing(ReadOutcome::Unreadable, warning);
-                            Ok(Some((content, Item { fingerprint, ..item })))
+                            Ok(Some((Item { fingerprint, ..item }, content)))
                         }
                         Err(warning) => Err(about(&item, &warning)),
                     },
@@ -208,12 +235,7 @@ impl Run<'_> {
             });
             match given {
                 Ok(None) => {}
-                Ok(Some((content, item))) => {
-                    self.in_flight.enter(content.n_bytes(), self.progress);
-                    if to_extract.send((item, content)).is_err() {
-                        break;
-                    }
-                }
+                Ok(Some(changed)) => return Some(changed),
                 Err(warning) => {
                     self.progress.warn(warning);
                     self.progress.advance(Stage::Writing, 1);
@@ -221,7 +243,7 @@ impl Run<'_> {
                 }
             }
         }
-        read
+        None
     }
 
     fn unchanged(&self, item: &Item) -> Option<usize> {
@@ -232,7 +254,7 @@ impl Run<'_> {
     }
 
     /// Extracts and cuts, and gives how many documents were left out.
-    fn extract_all(
+    pub(super) fn extract_all(
         &self,
         extracting: &Receiver<(Item, ItemContent)>,
         to_write: &Sender<Prepared>,
@@ -363,7 +385,7 @@ impl Run<'_> {
         }
     }
 
-    fn write(&self, documents: &[Prepared], report: &mut IngestReport) -> Result<()> {
+    pub(super) fn write(&self, documents: &[Prepared], report: &mut IngestReport) -> Result<()> {
         if documents.is_empty() {
             return Ok(());
         }
