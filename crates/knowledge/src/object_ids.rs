@@ -14,3 +14,16 @@ model::object_id! {
     /// A document of a collection. In the store it has another id, which names the collection too.
     KnowledgeDocumentId
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_its_text_in_json() {
+        let id = KnowledgeDocumentId::new("7f2c");
+        let written = serde_json::to_string(&id).unwrap();
+        assert_eq!(written, "\"7f2c\"");
+        assert_eq!(serde_json::from_str::<KnowledgeDocumentId>(&written).unwrap(), id);
+    }
+}

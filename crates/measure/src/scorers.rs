@@ -76,7 +76,7 @@ fn time(report: &mut Report, set: &Path, n_passages: usize) -> anyhow::Result<()
 
 /// Both over the set's documents, each of them one passage.
 fn quality(report: &mut Report, set: &Dataset) -> anyhow::Result<()> {
-    let indexed = Indexed::of(set.documents.iter().map(|document| whole(document)))?;
+    let indexed = Indexed::of(set.documents.iter().map(whole))?;
     let judge = |found: &dyn Fn(&WordsQuery) -> anyhow::Result<Vec<u64>>, bm25: Bm25| {
         let judged = set.queries.iter().map(|query| {
             let found = found(&asked(&query.text, bm25))?;

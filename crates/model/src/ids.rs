@@ -45,7 +45,7 @@ macro_rules! plain_id {
 /// }
 /// let book = BookId::new("7f2c");
 /// assert_eq!(book, "7f2c");
-/// assert_eq!(serde_json::to_string(&book).unwrap(), "\"7f2c\"");
+/// assert_eq!(book.to_string(), "7f2c");
 /// ```
 #[macro_export]
 macro_rules! object_id {
