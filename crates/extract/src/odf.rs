@@ -460,7 +460,9 @@ fn value_or_formula(attribute: &dyn Fn(&str) -> Option<String>) -> String {
     }
     // A value that is an empty text is computed.
     match attribute("formula") {
-        Some(formula) if attribute("value-type").is_none() => format!("={}", plain_formula(&formula)),
+        Some(formula) if attribute("value-type").is_none() => {
+            format!("={}", plain_formula(&formula))
+        }
         _ => String::new(),
     }
 }

@@ -155,7 +155,8 @@ impl<'a> Gathering<'a> {
             let n_breaks = text.bytes().filter(|byte| *byte == b'\n').count();
             u32::try_from(n_breaks).unwrap_or(u32::MAX)
         };
-        let between = |from: usize, to: usize| n_breaks(self.whole.get(from..to).unwrap_or_default());
+        let between =
+            |from: usize, to: usize| n_breaks(self.whole.get(from..to).unwrap_or_default());
         let begins = unit.block_start;
         if start.byte >= begins {
             let n_repeated = between(start.byte, unit.start.byte);

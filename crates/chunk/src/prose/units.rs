@@ -30,16 +30,15 @@ pub(super) fn take_apart(whole: &str, blocks: &[Block], config: &ProseConfig) ->
     let mut block_start = Cursor::default();
     for (block_idx, block) in blocks.iter().enumerate() {
         let block_end = block_start.byte + block.text.len();
-        let mut walk =
-            Walk {
-                whole,
-                config,
-                block_idx,
-                block_start: block_start.byte,
-                at: block_start,
-                n_lines: 0,
-                units: &mut units,
-            };
+        let mut walk = Walk {
+            whole,
+            config,
+            block_idx,
+            block_start: block_start.byte,
+            at: block_start,
+            n_lines: 0,
+            units: &mut units,
+        };
         walk.block(block, block_start.byte..block_end);
         let end = walk.at.advance_to(whole, block_end);
         if let Some(last) = units.last_mut().filter(|unit| unit.block_idx == block_idx) {

@@ -112,8 +112,7 @@ fn what_cannot_be_undone_is_asked_about_first() {
     let Project { id, .. } = project(http);
     let base = made(http, "/v1/knowledge-bases", &json!({ "name": "Rules & \"laws\"" }));
     let collection = json!({ "name": "All" });
-    let collection =
-        made(http, &format!("/v1/knowledge-bases/{base}/collections"), &collection);
+    let collection = made(http, &format!("/v1/knowledge-bases/{base}/collections"), &collection);
     let in_project = format!("/contexts/{id}");
     let in_base = format!("/knowledge/{base}");
     let in_collection = format!("/knowledge/collections/{collection}");

@@ -88,9 +88,7 @@ fn guess(names: &[&[u8]]) -> CodePage {
 impl CodePage {
     fn decode(self, name: &[u8]) -> String {
         match self {
-            CodePage::Known(encoding) => {
-                encoding.decode_without_bom_handling(name).0.into_owned()
-            }
+            CodePage::Known(encoding) => encoding.decode_without_bom_handling(name).0.into_owned(),
             CodePage::Table(upper) => name
                 .iter()
                 .map(|byte| match byte.checked_sub(0x80) {
@@ -142,6 +140,12 @@ fn worth_of(char: char, before: Option<char>, after: Option<char>) -> i64 {
             }
         }
         // Two bytes each.
+        // Beside a letter of ASCII, an accent and the letter after it are as likely.
+        '\u{3041}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' | '\u{4e00}'..='\u{9fff}'
+            if near(is_ascii_letter) =>
+        {
+            worth_of_han(char).min(1)
+        }
         '\u{3041}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' => 4,
         '\u{4e00}'..='\u{9fff}' => worth_of_han(char),
         '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff5e}' => match near(is_ascii_letter) {
@@ -207,13 +211,15 @@ mod tests {
 
     #[test]
     fn names_are_those_that_people_saw() {
-        for name in ["résumé.txt", "München/Straße.txt", "año nuevo.docx", "Ärger über Öl.txt"] {
+        for name in ["résumé.txt", "München/Straße.txt", "año nuevo.docx", "Ärger über Öl.txt"]
+        {
             check(CodePage::Table(CP437), &[name]);
             check(CodePage::Table(CP850), &[name]);
             check(CodePage::Known(WINDOWS_1252), &[name]);
         }
         check(CodePage::Table(CP850), &["São João.txt", "Relatório nº 3.txt"]);
-        for name in ["予算報告.txt", "会議/メモ.txt", "ドキュメント.docx", "2024年度 予算.xlsx"] {
+        for name in ["予算報告.txt", "会議/メモ.txt", "ドキュメント.docx", "2024年度 予算.xlsx"]
+        {
             check(CodePage::Known(SHIFT_JIS), &[name]);
         }
         for name in ["预算报告.txt", "中文/合同.txt", "会议纪要 2024.docx"] {

@@ -33,7 +33,8 @@ fn of_a_workbook() {
         ),
         ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
     ]);
-    let expected = "1 | 2\n3 | =A2*2\n=SUM(A1:A2) | =A2*2 (as in B2)\n | =(formula without a value)";
+    let expected =
+        "1 | 2\n3 | =A2*2\n=SUM(A1:A2) | =A2*2 (as in B2)\n | =(formula without a value)";
     check(&file, "a.xlsx", expected);
 }
 

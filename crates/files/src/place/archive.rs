@@ -10,11 +10,7 @@ const INNER: char = '>';
 
 /// Reads a path and a place behind it against the files that the archive really has. A path may be
 /// the end of one, where one file alone has it.
-pub(super) fn find(
-    text: &str,
-    passages: &[Passage],
-    lines: &Lines,
-) -> Option<(Pointer, Covered)> {
+pub(super) fn find(text: &str, passages: &[Passage], lines: &Lines) -> Option<(Pointer, Covered)> {
     let (path, place) = match text.rsplit_once(INNER) {
         Some((path, place)) if path_of(path.trim(), passages).is_some() => (path, place.trim()),
         _ => (text, ""),

@@ -235,7 +235,8 @@ fn covered(passages: &[Passage], lines: &Lines, place: &Pointer) -> Option<Cover
 /// Gives the passages that have a line: from the one that it begins in, since the next one may
 /// begin in its midst, to the last that begins on it. A blank line is in the passage before it.
 fn of_line(wanted: u32, passages: &[Passage], lines: &Lines) -> Option<std::ops::Range<usize>> {
-    let begins_by = |passage: &Passage| matches!(passage.pointer, Pointer::Line(line) if line <= wanted);
+    let begins_by =
+        |passage: &Passage| matches!(passage.pointer, Pointer::Line(line) if line <= wanted);
     let last = passages.iter().rposition(begins_by)?;
     let has_it = |passage: &Passage| {
         begins_by(passage) && lines.last_of(passage).is_some_and(|line| line >= wanted)

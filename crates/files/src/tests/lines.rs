@@ -35,12 +35,22 @@ fn any_piece() -> impl Strategy<Value = Piece> {
     ]
 }
 
+/// A word that shares no part with another, so that a search for one finds no other.
+fn unlike_others(number: usize) -> String {
+    let mut state = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        char::from(b'a' + ((state >> 33) % 26) as u8)
+    };
+    (0..10).map(|_| letter()).collect()
+}
+
 /// Writes a text, and gives its words that are nowhere else with their lines.
 fn written(pieces: &[Piece], line_end: &str, start: &str) -> (String, Vec<(String, usize)>) {
     let (mut text, mut words) = (start.to_owned(), Vec::new());
     let mut line = 1;
     let mut named = |text: &mut String, line: usize| {
-        let word = format!("zword{}q", words.len());
+        let word = unlike_others(words.len());
         text.push_str(&word);
         words.push((word, line));
     };

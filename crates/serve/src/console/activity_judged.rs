@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use tools::{Code, ToolError};
 
-use super::judged::{self, Resolved, Verdict};
 use super::confirm::asks;
+use super::judged::{self, Resolved, Verdict};
 use super::layout::{empty, form_token, problem};
 use super::params::Params;
 use super::viewer::Viewer;

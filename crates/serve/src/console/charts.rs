@@ -10,9 +10,9 @@ use maud::html;
 use tokio::task::spawn_blocking;
 use tools::ToolError;
 
+use super::confirm::asks;
 use super::jobs::short_time;
 use super::knowledge::{array, hidden, text};
-use super::confirm::asks;
 use super::layout::{Section, empty, error_page, form_token, page, problem};
 use super::lists;
 use super::params::{Params, encoded};

@@ -170,7 +170,12 @@ pub(super) async fn post(Path(name): Path<String>, posted: Posted) -> Response {
     }
     let ran = run(&viewer, &tool, &params).await;
     if tool.spec.effect == Effect::ReadOnly {
-        return page(&viewer, Section::Tools, &name, &playground(&viewer, &tool, &params, Some(ran)));
+        return page(
+            &viewer,
+            Section::Tools,
+            &name,
+            &playground(&viewer, &tool, &params, Some(ran)),
+        );
     }
     // Loading the page of the answer again must not make the same call a second time.
     let id = remember(&viewer, ran);
@@ -182,7 +187,10 @@ pub(super) async fn post(Path(name): Path<String>, posted: Posted) -> Response {
         return go_to(&viewer, &address);
     }
     let kept = KEPT.iter().filter_map(|name| Some((*name, params.get(name)?)));
-    go_to(&viewer, &place(&kept.fold(Params::default(), |all, (name, value)| all.with(name, value))))
+    go_to(
+        &viewer,
+        &place(&kept.fold(Params::default(), |all, (name, value)| all.with(name, value))),
+    )
 }
 
 /// Parameters that say where a tool is served.
