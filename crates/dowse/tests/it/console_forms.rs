@@ -190,9 +190,9 @@ fn the_answer_of_a_tool_that_creates_can_be_loaded_again() {
     let sent = [
         ("form_token", form_token(&form)),
         ("run", "1".to_owned()),
-        ("title", "Sales".to_owned()),
-        ("group_by", "[\"day\"]".to_owned()),
-        ("measures", "[{\"op\":\"count\"}]".to_owned()),
+        ("arg.title", "Sales".to_owned()),
+        ("arg.group_by", "[\"day\"]".to_owned()),
+        ("arg.measures", "[{\"op\":\"count\"}]".to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value));
     let sent = send(http, "/tools/chart_table", &sent);

@@ -107,73 +107,83 @@ impl CodePage {
         for (at, char) in chars.iter().enumerate().filter(|(_, char)| !char.is_ascii()) {
             let before = at.checked_sub(1).and_then(|before| chars.get(before)).copied();
             let after = chars.get(at + 1).copied();
-            worth += worth_of(*char, before, after);
+            worth += self.worth_of(*char, before, after);
         }
         worth
     }
-}
 
-/// Tells how likely a character is between its neighbours in a name.
-fn worth_of(char: char, before: Option<char>, after: Option<char>) -> i64 {
-    let neighbours = [before, after];
-    let near = |test: fn(char) -> bool| neighbours.into_iter().flatten().any(test);
-    let is_ascii_letter = |char: char| char.is_ascii_alphabetic();
-    match char {
-        char::REPLACEMENT_CHARACTER | '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' => -20,
-        // A capital inside a word of small letters is a letter of another code page.
-        _ if is_latin(char) => {
-            let is_inside = before.is_some_and(char::is_lowercase) && char.is_uppercase();
-            match near(is_ascii_letter) {
-                _ if is_inside => -3,
-                true => 2,
-                // Words of accents alone are names in characters of two bytes.
-                false => -2,
+    /// Tells how likely a character is between its neighbours in a name.
+    fn worth_of(self, char: char, before: Option<char>, after: Option<char>) -> i64 {
+        let neighbours = [before, after];
+        let near = |test: fn(char) -> bool| neighbours.into_iter().flatten().any(test);
+        let is_ascii_letter = |char: char| char.is_ascii_alphabetic();
+        match char {
+            char::REPLACEMENT_CHARACTER | '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' => -20,
+            // A capital inside a word of small letters is a letter of another code page.
+            _ if is_latin(char) => {
+                let is_inside = before.is_some_and(char::is_lowercase) && char.is_uppercase();
+                match near(is_ascii_letter) {
+                    _ if is_inside => -3,
+                    true => 2,
+                    // Words of accents alone are names in characters of two bytes.
+                    false => -2,
+                }
             }
-        }
-        '\u{400}'..='\u{45f}' | '\u{490}' | '\u{491}' => {
-            let is_inside = before.is_some_and(char::is_lowercase) && char.is_uppercase();
-            match (near(is_ascii_letter), near(is_cyrillic)) {
-                (true, _) => -3,
-                _ if is_inside => -3,
-                (false, true) => 2,
-                (false, false) => 0,
+            '\u{400}'..='\u{45f}' | '\u{490}' | '\u{491}' => {
+                let is_inside = before.is_some_and(char::is_lowercase) && char.is_uppercase();
+                match (near(is_ascii_letter), near(is_cyrillic)) {
+                    (true, _) => -3,
+                    _ if is_inside => -3,
+                    (false, true) => 2,
+                    (false, false) => 0,
+                }
             }
-        }
-        // Two bytes each.
-        // Beside a letter of ASCII, an accent and the letter after it are as likely.
-        '\u{3041}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' | '\u{4e00}'..='\u{9fff}'
-            if near(is_ascii_letter) =>
-        {
-            worth_of_han(char).min(1)
-        }
-        '\u{3041}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' => 4,
-        '\u{4e00}'..='\u{9fff}' => worth_of_han(char),
-        '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff5e}' => match near(is_ascii_letter) {
-            true => -3,
-            false => 2,
-        },
-        '“' | '”' | '‘' | '’' | '–' | '—' | '…' | '°' | 'º' | 'ª' | '«' | '»' | '№' | '§' => {
-            match before.is_some_and(is_ascii_letter) && after.is_some_and(is_ascii_letter) {
+            // Beside a letter of ASCII, an accent and the letter after it are as likely.
+            '\u{3041}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' | '\u{4e00}'..='\u{9fff}'
+                if near(is_ascii_letter) =>
+            {
+                1
+            }
+            // Two bytes each.
+            '\u{3041}'..='\u{30fe}' | '\u{ac00}'..='\u{d7a3}' => 4,
+            '\u{4e00}'..='\u{9fff}' => worth_of_han(char, self),
+            '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff5e}' => match near(is_ascii_letter) {
                 true => -3,
-                false => 0,
+                false => 2,
+            },
+            '“' | '”' | '‘' | '’' | '–' | '—' | '…' | '°' | 'º' | 'ª' | '«' | '»' | '№' | '§' => {
+                match before.is_some_and(is_ascii_letter) && after.is_some_and(is_ascii_letter) {
+                    true => -3,
+                    false => 0,
+                }
             }
+            _ => -4,
         }
-        _ => -4,
     }
 }
 
 /// Han characters that are in daily use are in the first half of the old sets of Japan, China and
-/// Taiwan; a wrong code page gives rare ones.
-fn worth_of_han(char: char) -> i64 {
+/// Taiwan; a wrong code page gives rare ones. Names in Korean hardly have any.
+fn worth_of_han(char: char, page: CodePage) -> i64 {
     let mut text = [0; 4];
     let text = char.encode_utf8(&mut text);
-    let lead = |encoding: &'static Encoding| {
+    let pair = |encoding: &'static Encoding| {
         let (bytes, _, has_errors) = encoding.encode(text);
-        (!has_errors && bytes.len() == 2).then(|| (bytes[0], bytes[1]))
+        match (has_errors, bytes.as_ref()) {
+            (false, [lead, trail]) => Some((*lead, *trail)),
+            _ => None,
+        }
     };
-    let is_daily = matches!(lead(SHIFT_JIS), Some((0x88..=0x97, _)))
-        || matches!(lead(GBK), Some((0xb0..=0xd7, 0xa1..)))
-        || matches!(lead(BIG5), Some((0xa4..=0xc6, _)));
+    let is_of =
+        |encoding: &'static Encoding| matches!(page, CodePage::Known(known) if known == encoding);
+    let is_daily = match () {
+        () if is_of(GBK) => matches!(pair(GBK), Some((0xb0..=0xd7, 0xa1..))),
+        () if is_of(BIG5) => matches!(pair(BIG5), Some((0xa4..=0xc6, _))),
+        () if is_of(SHIFT_JIS) || is_of(EUC_JP) => {
+            matches!(pair(SHIFT_JIS), Some((0x88..=0x97, _)))
+        }
+        () => false,
+    };
     if is_daily { 4 } else { -1 }
 }
 
