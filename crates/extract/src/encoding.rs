@@ -82,6 +82,17 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
+/// Guesses in what names of files are written, all of them together.
+pub(crate) fn guess_of_names(names: &[&[u8]]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    for name in names {
+        detector.feed(name, false);
+        detector.feed(b"\n", false);
+    }
+    detector.feed(b"", true);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
 /// Sees the escapes that switch to Japanese in an encoding whose every byte is ASCII.
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     let sample = bytes.get(..GUESS_BYTES).unwrap_or(bytes);

@@ -19,6 +19,9 @@ const MAX_EMPTY_CELLS: u32 = 8;
 /// Columns beyond this are not lined up: a sheet of few cells far apart stays small.
 const MAX_LINED_UP_COLUMNS: u32 = 256;
 
+/// Stands for a formula that no program has computed and whose text is not known.
+pub(crate) const UNKNOWN_FORMULA: &str = "=(formula without a value)";
+
 /// Puts the white space of a cell on one line.
 pub(crate) fn one_line(cell: &str) -> String {
     let mut line = String::with_capacity(cell.len());

@@ -146,6 +146,8 @@ struct Sheet {
     row_repeats: u32,
     cell_repeats: u32,
     cell: String,
+    /// What is shown of the cell when it has no text: its value, or its formula.
+    without_text: String,
     cells: Vec<(u32, u32, String)>,
 }
 
@@ -269,6 +271,7 @@ impl Walk {
                 if let Some(sheet) = &mut self.sheet {
                     sheet.cell_repeats = repeats(attribute("number-columns-repeated"));
                     sheet.cell.clear();
+                    sheet.without_text = value_or_formula(attribute);
                 }
             }
             _ => {}
@@ -376,6 +379,7 @@ impl Walk {
             row_repeats: 1,
             cell_repeats: 1,
             cell: String::new(),
+            without_text: String::new(),
             cells: Vec::new(),
         });
         Ok(())
@@ -386,6 +390,9 @@ impl Walk {
             let cell = std::mem::take(&mut table.cell);
             table.rows.cell(&cell);
         } else if let Some(sheet) = &mut self.sheet {
+            if sheet.cell.trim().is_empty() {
+                sheet.cell = std::mem::take(&mut sheet.without_text);
+            }
             if !sheet.cell.trim().is_empty() {
                 for offset in 0..sheet.cell_repeats.min(MAX_REPEATS) {
                     let column = sheet.column.saturating_add(offset);
@@ -443,4 +450,44 @@ impl Walk {
 
 fn repeats(value: Option<String>) -> u32 {
     value.and_then(|value| value.parse().ok()).unwrap_or(1)
+}
+
+/// Gives what a cell without text is shown as: its value, or the formula that nobody computed.
+fn value_or_formula(attribute: &dyn Fn(&str) -> Option<String>) -> String {
+    let values = ["value", "date-value", "time-value", "boolean-value", "string-value"];
+    if let Some(value) = values.into_iter().find_map(attribute) {
+        return value;
+    }
+    // A value that is an empty text is computed.
+    match attribute("formula") {
+        Some(formula) if attribute("value-type").is_none() => {
+            format!("={}", plain_formula(&formula))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Writes a formula as people see it: without the name of its syntax before it, and with cells as
+/// `A1` in place of `[.A1]`.
+fn plain_formula(formula: &str) -> String {
+    let formula = match formula.split_once(":=") {
+        Some((syntax, formula)) if syntax.chars().all(char::is_alphanumeric) => formula,
+        _ => formula.trim_start_matches('='),
+    };
+    let mut plain = String::with_capacity(formula.len());
+    let (mut in_text, mut in_cells) = (false, false);
+    for char in formula.chars() {
+        match char {
+            '"' => in_text = !in_text,
+            '[' if !in_text => in_cells = true,
+            ']' if !in_text => in_cells = false,
+            _ => {}
+        }
+        let is_mark = !in_text && matches!(char, '[' | ']');
+        let is_own_sheet = in_cells && char == '.' && !plain.ends_with(char::is_alphanumeric);
+        if !is_mark && !is_own_sheet {
+            plain.push(char);
+        }
+    }
+    plain
 }

@@ -72,7 +72,9 @@ impl<'a> Output<'a> {
         text: impl AsRef<str>,
     ) -> Result<()> {
         self.check_time()?;
-        let text = clean(text.as_ref(), kind);
+        // A page break inside a line is no line break: those that point at lines count on it.
+        let page_break = if matches!(pointer, Pointer::Line(_)) { ' ' } else { '\n' };
+        let text = clean(text.as_ref(), kind, page_break);
         if text.is_empty() {
             return Ok(());
         }
@@ -95,7 +97,7 @@ impl<'a> Output<'a> {
 
     /// Notes what the document calls itself; the first title stays.
     pub(crate) fn set_title(&mut self, title: &str) {
-        let title = clean(title, BlockKind::Other);
+        let title = clean(title, BlockKind::Other, ' ');
         if self.title.is_none() && self.inner_path.is_empty() && !title.is_empty() {
             self.title = Some(title.split_whitespace().collect::<Vec<_>>().join(" "));
         }
@@ -285,14 +287,10 @@ fn has_item_mark(item: &str) -> bool {
 }
 
 /// Makes text fit for a block: one kind of line break, no control characters, no blank edges.
-fn clean(text: &str, kind: BlockKind) -> String {
+fn clean(text: &str, kind: BlockKind, page_break: char) -> String {
     let keeps_indent = matches!(kind, BlockKind::Code | BlockKind::Table | BlockKind::ListItem);
     let text = text.trim_end();
     let text = if keeps_indent { trim_blank_lines(text) } else { text.trim_start() };
-    let is_unwanted = |char: char| {
-        (char.is_control() && char != '\n' && char != '\t')
-            || matches!(char, '\u{feff}' | '\u{ad}' | '\u{fffe}' | '\u{ffff}')
-    };
     if !text.contains(is_unwanted) {
         return text.to_owned();
     }
@@ -305,7 +303,7 @@ fn clean(text: &str, kind: BlockKind) -> String {
                     cleaned.push('\n');
                 }
             }
-            '\u{b}' | '\u{c}' | '\u{85}' => cleaned.push('\n'),
+            '\u{b}' | '\u{c}' | '\u{85}' => cleaned.push(page_break),
             _ if is_unwanted(char) => {}
             _ => cleaned.push(char),
         }
@@ -316,6 +314,16 @@ fn clean(text: &str, kind: BlockKind) -> String {
     } else {
         cleaned.trim_start().to_owned()
     }
+}
+
+/// Tells whether a line has nothing that stays in a block.
+pub(crate) fn is_blank(line: &str) -> bool {
+    line.chars().all(|char| char.is_whitespace() || is_unwanted(char))
+}
+
+fn is_unwanted(char: char) -> bool {
+    (char.is_control() && char != '\n' && char != '\t')
+        || matches!(char, '\u{feff}' | '\u{ad}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Takes away blank lines at the start, but not the first line's indentation.

@@ -5,8 +5,12 @@ use model::{Block, Passage, Warning};
 use serde_json::json;
 
 use crate::index::attribute;
+use crate::lines::Lines;
 use crate::same::content_of;
 use crate::years::years;
+
+/// The name under which a document keeps where its lines are not those of its text.
+pub(crate) const LINES: &str = "lines";
 
 /// What is special about files: the years that they name, and what became of them.
 pub(crate) struct FileHooks(pub(crate) Cut);
@@ -17,6 +21,9 @@ impl Hooks for FileHooks {
         item.attributes.insert(attribute::YEARS.to_owned(), years.into());
         if let Some(content) = content_of(blocks) {
             item.attributes.insert(attribute::CONTENT.to_owned(), content.into());
+        }
+        if let Some(lines) = Lines::of(blocks).to_json() {
+            item.metadata[LINES] = lines;
         }
     }
 

@@ -26,6 +26,7 @@ mod deep;
 mod filters;
 mod hooks;
 mod index;
+mod lines;
 mod outcomes;
 mod page;
 mod place;

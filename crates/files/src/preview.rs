@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use model::{Around, Caller, Passage, Pointer, Warning};
 use serde::Serialize;
 
+use crate::hooks::LINES;
+use crate::lines::{Lines, on_line};
 use crate::name::text_of;
 use crate::place::{self, Place};
 use crate::{Error, Indexer, Result};
@@ -126,7 +128,10 @@ pub(crate) fn preview(
     }
     let (place, covered) = match &request.pointer {
         None => (Place::default(), 0..passages.len()),
-        Some(text) => place::find(path, text, &passages)?,
+        Some(text) => {
+            let lines = lines_of(indexer, &resolved)?;
+            place::find(path, text, &passages, &lines)?
+        }
     };
     let text = whole_text(&passages);
     let window = match request.offset {
@@ -182,7 +187,7 @@ pub(crate) fn stretch(
     at: usize,
     max_chars: usize,
 ) -> Result<FileText> {
-    let (_, passages) = opened(indexer, caller, path)?;
+    let (resolved, passages) = opened(indexer, caller, path)?;
     let text = whole_text(&passages);
     let total = text.chars.len();
     // A text that is too long for one answer is shown around the hit.
@@ -190,12 +195,23 @@ pub(crate) fn stretch(
     let start = from.unwrap_or(around).min(total);
     let end = (start + max_chars).min(total);
     let place = passages.iter().rfind(|passage| passage.span.start <= at).or(passages.first());
+    let pointer = match place {
+        None => String::new(),
+        Some(passage) => {
+            let lines = lines_of(indexer, &resolved)?;
+            let line = lines.at(passage, at.saturating_sub(passage.span.start));
+            match line {
+                Some(line) => on_line(&passage.pointer, line).to_string(),
+                None => passage.pointer.to_string(),
+            }
+        }
+    };
     let window = Window { start, end, total };
     Ok(FileText {
         text: text.chars[start..end].iter().collect(),
         around: self::around(&passages, &text, &window, ""),
         window,
-        pointer: place.map(|passage| passage.pointer.to_string()).unwrap_or_default(),
+        pointer,
     })
 }
 
@@ -212,6 +228,14 @@ fn opened(indexer: &Indexer, caller: &Caller, path: &str) -> Result<(PathBuf, Ve
     root.open_beneath(relative).map_err(|_| missing())?;
     let passages = passages(indexer, &resolved)?;
     Ok((resolved, passages))
+}
+
+/// Gives where the lines of a file are not those of its text.
+fn lines_of(indexer: &Indexer, path: &Path) -> Result<Lines> {
+    let document = model::DocumentId::new(text_of(path));
+    let documents = indexer.config().store.documents_by_id(indexer.namespace(), &[document])?;
+    let document = documents.into_iter().flatten().next();
+    Ok(document.map(|document| Lines::from_json(&document.metadata[LINES])).unwrap_or_default())
 }
 
 fn passages(indexer: &Indexer, path: &Path) -> Result<Vec<Passage>> {
@@ -278,10 +302,8 @@ pub(crate) fn whole_text(passages: &[Passage]) -> WholeText {
                 *slot = char;
             }
         }
-        // A pointer is that of what is new in a passage, which may repeat the end of the one before.
-        let new = passage.text.chars().skip(covered.saturating_sub(passage.span.start));
-        let new = new.skip_while(|char| char.is_whitespace());
-        before = Some(Before { passage, n_breaks: new.filter(|char| *char == '\n').count() });
+        let n_breaks = passage.text.matches('\n').count();
+        before = Some(Before { passage, n_breaks });
         covered = covered.max(passage.span.end);
     }
     WholeText { start, chars }
@@ -369,7 +391,7 @@ mod tests {
         // second one repeats the end of the first.
         let lines = [
             passage(0, "one\ntwo\nthree", 0, 1),
-            passage(1, "three\nfour", 8, 4),
+            passage(1, "three\nfour", 8, 3),
             passage(2, "five", 20, 5),
             passage(3, "seven", 26, 7),
         ];

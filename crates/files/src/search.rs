@@ -13,9 +13,11 @@ use text::query_filters;
 use crate::again::Again;
 use crate::deep::{MAX_BY_RANK, is_deep, total_of};
 use crate::filters::{Filters, WITHOUT};
+use crate::hooks::LINES;
 use crate::index::attribute;
+use crate::lines::{Lines, on_line};
 use crate::page::take;
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::preview::MAX_PREVIEW_CHARS;
 use crate::same::{Folded, Places};
 use crate::walk::ext_of;
@@ -258,7 +260,9 @@ pub(crate) fn search(
     for (Places { ranked, document, duplicates, rank }, surroundings) in
         fresh.into_iter().zip(surroundings)
     {
-        let modified = document.and_then(|document| document.metadata["modified"].as_i64());
+        let metadata = document.map(|document| document.metadata).unwrap_or_default();
+        let modified = metadata["modified"].as_i64();
+        let lines = Lines::from_json(&metadata[LINES]);
         let path = ranked.hit.document.to_string();
         let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
         let snippet = &ranked.snippet.span;
@@ -272,7 +276,7 @@ pub(crate) fn search(
             rank,
             around,
             ext: ext_of(Path::new(&path)),
-            pointer: exact_pointer(indexer, &ranked, start)?,
+            pointer: exact_pointer(indexer, &ranked, &lines)?,
             snippet: ranked.snippet.text,
             score: ranked.hit.score.rounded(),
             modified: modified.map(|at| iso_seconds(Timestamp(at))).unwrap_or_default(),
@@ -419,23 +423,33 @@ const MAX_FACTOR: usize = 64;
 /// Passages of one file among the candidates of a search, when pages far down are asked for.
 const PASSAGES_PER_FILE: usize = 4;
 
-/// Names the place of a hit so that `openFile` shows it: a unit that is longer than one preview
-/// is followed by the character in the file where the hit begins.
-fn exact_pointer(indexer: &Indexer, ranked: &retrieve::Ranked, start: usize) -> Result<String> {
-    let pointer = &ranked.passage.passage.pointer;
+/// Names the place of a hit so that `openFile` shows it: the line of its first word that was asked
+/// for, where the file has lines. A unit that is longer than one preview is followed by the
+/// character in the file where the hit begins.
+fn exact_pointer(indexer: &Indexer, ranked: &retrieve::Ranked, lines: &Lines) -> Result<String> {
+    let (passage, snippet) = (&ranked.passage.passage, &ranked.snippet);
+    let first_match = snippet.matches.first().map_or(0, |first| first.start);
+    let line = lines.at(passage, snippet.span.start + first_match);
+    let pointer = match line {
+        Some(line) => on_line(&passage.pointer, line),
+        None => passage.pointer.clone(),
+    };
     // The unit begins behind the start of the file, so a hit this near needs no more words.
     let shown = MAX_PREVIEW_CHARS - MAX_SNIPPET_CHARS;
+    let start = passage.span.start + snippet.span.start;
     if start <= shown {
         return Ok(pointer.to_string());
     }
     let store = &indexer.config().store;
     let passages = store.passages_of(indexer.namespace(), &ranked.hit.document)?;
-    let unit = passages.iter().find(|passage| passage.pointer == *pointer);
+    let pointer_text = pointer.to_string();
+    let found = place::find(ranked.hit.document.as_str(), &pointer_text, &passages, lines);
+    let unit = found.ok().and_then(|(_, covered)| passages.get(covered.start));
     let unit_start = unit.map_or(0, |passage| passage.span.start);
-    if start <= unit_start + shown {
-        return Ok(pointer.to_string());
+    if (unit_start..=unit_start + shown).contains(&start) {
+        return Ok(pointer_text);
     }
-    Ok(Place { pointer: Some(pointer.clone()), char_start: Some(start) }.to_string())
+    Ok(Place { pointer: Some(pointer), char_start: Some(start) }.to_string())
 }
 
 /// The longest snippet, in characters.

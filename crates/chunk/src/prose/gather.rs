@@ -1,6 +1,6 @@
 //! Puts neighbouring units together until a passage is full.
 
-use model::{Block, BlockKind, Pointer, Span};
+use model::{BLOCK_SEPARATOR, Block, BlockKind, Pointer, Span};
 
 use super::units::Unit;
 use super::{Piece, ProseConfig};
@@ -132,14 +132,48 @@ impl<'a> Gathering<'a> {
             let row = block.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             headings.push(row.trim().chars().take(MAX_HEADER_ROW_CHARS).collect());
         }
+        let pointer = match overlap {
+            Some(start) => self.pointer_of_overlap(start, unit, block),
+            None => pointer_at(&block.pointer, unit.n_lines_before),
+        };
         Open {
             start: overlap.unwrap_or(unit.start),
             end: unit.end,
-            pointer: pointer_at(&block.pointer, unit.n_lines_before),
+            pointer,
             headings,
             last_block_idx: unit.block_idx,
             only_headings: is_heading,
         }
+    }
+
+    /// Points at a character of the passage before, which the next one repeats from there on.
+    ///
+    /// Invariant: `start` is before `unit`, no further than an overlap is long and the blank
+    /// between them.
+    fn pointer_of_overlap(&self, start: Cursor, unit: &Unit, block: &Block) -> Pointer {
+        let n_breaks = |text: &str| {
+            let n_breaks = text.bytes().filter(|byte| *byte == b'\n').count();
+            u32::try_from(n_breaks).unwrap_or(u32::MAX)
+        };
+        let between =
+            |from: usize, to: usize| n_breaks(self.whole.get(from..to).unwrap_or_default());
+        let begins = unit.block_start;
+        if start.byte >= begins {
+            let n_repeated = between(start.byte, unit.start.byte);
+            return pointer_at(&block.pointer, unit.n_lines_before.saturating_sub(n_repeated));
+        }
+        // The passage before ended with its block, or with one before that.
+        let mut end = begins;
+        for before in self.blocks.iter().take(unit.block_idx).rev() {
+            end = end.saturating_sub(BLOCK_SEPARATOR.len());
+            let begins = end.saturating_sub(before.text.len());
+            if start.byte >= begins {
+                let n_lines = n_breaks(&before.text).saturating_sub(between(start.byte, end));
+                return pointer_at(&before.pointer, n_lines);
+            }
+            end = begins;
+        }
+        block.pointer.clone()
     }
 
     fn enter_heading(&mut self, block: &'a Block, unit: &Unit) {

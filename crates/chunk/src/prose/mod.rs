@@ -38,7 +38,7 @@ pub struct Piece {
     pub text: String,
     /// Where it is in the document's whole text, in characters.
     pub span: Span,
-    /// Where its first new character is in the source.
+    /// Where its first character is in the source.
     pub pointer: Pointer,
     /// The headings above it, outermost first, without those inside its text; a passage of a
     /// torn table ends the list with the table's first row.

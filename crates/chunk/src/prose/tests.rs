@@ -169,23 +169,22 @@ proptest! {
         for (char, is_covered) in chars.iter().zip(&covered) {
             prop_assert!(*is_covered || char.is_whitespace(), "`{}` is in no passage", char);
         }
-        // What is new in a passage is at its pointer's place.
+        // A passage begins at its pointer's place.
         let mut starts = Vec::new();
         let mut at = 0;
         for block in &blocks {
             starts.push(at);
             at += block.text.chars().count() + BLOCK_SEPARATOR.chars().count();
         }
-        let mut new_from = 0;
         for piece in &pieces {
-            let mut first = piece.span.start.max(new_from);
-            while chars.get(first).is_some_and(|char| char.is_whitespace()) {
-                first += 1;
-            }
-            new_from = piece.span.end;
+            let first = piece.span.start;
             let block_idx = starts.partition_point(|start| *start <= first) - 1;
             match (&piece.pointer, &blocks[block_idx].pointer) {
-                (Pointer::Line(line), Pointer::Line(block_line)) => prop_assert!(line >= block_line),
+                (Pointer::Line(line), Pointer::Line(block_line)) => {
+                    let before = &chars[starts[block_idx]..first];
+                    let n_breaks = before.iter().filter(|char| **char == '\n').count();
+                    prop_assert_eq!(*line as usize, *block_line as usize + n_breaks);
+                }
                 (pointer, block_pointer) => prop_assert_eq!(pointer, block_pointer),
             }
         }

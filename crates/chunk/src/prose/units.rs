@@ -16,6 +16,8 @@ pub(super) struct Unit {
     pub(super) end: Cursor,
     /// The block it belongs to.
     pub(super) block_idx: usize,
+    /// The byte where that block begins.
+    pub(super) block_start: usize,
     /// Line breaks of the block before it, for pointers to lines.
     pub(super) n_lines_before: u32,
     /// Whether it is the last of its block.
@@ -28,8 +30,15 @@ pub(super) fn take_apart(whole: &str, blocks: &[Block], config: &ProseConfig) ->
     let mut block_start = Cursor::default();
     for (block_idx, block) in blocks.iter().enumerate() {
         let block_end = block_start.byte + block.text.len();
-        let mut walk =
-            Walk { whole, config, block_idx, at: block_start, n_lines: 0, units: &mut units };
+        let mut walk = Walk {
+            whole,
+            config,
+            block_idx,
+            block_start: block_start.byte,
+            at: block_start,
+            n_lines: 0,
+            units: &mut units,
+        };
         walk.block(block, block_start.byte..block_end);
         let end = walk.at.advance_to(whole, block_end);
         if let Some(last) = units.last_mut().filter(|unit| unit.block_idx == block_idx) {
@@ -47,6 +56,7 @@ struct Walk<'a> {
     whole: &'a str,
     config: &'a ProseConfig,
     block_idx: usize,
+    block_start: usize,
     at: Cursor,
     n_lines: u32,
     units: &'a mut Vec<Unit>,
@@ -102,6 +112,7 @@ impl Walk<'_> {
                 start,
                 end: text_end,
                 block_idx: self.block_idx,
+                block_start: self.block_start,
                 n_lines_before,
                 ends_block: false,
             });

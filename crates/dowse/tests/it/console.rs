@@ -387,7 +387,10 @@ fn a_new_key_opens_its_endpoint_and_its_last_use_is_shown() {
     let form = [("form_token", form_token(&before)), ("id", endpoint.clone())];
     let form: Vec<(&str, &str)> =
         form.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let made = post(http, "/do/add-key", "", &form).text();
+    let sent = post(http, "/do/add-key", "", &form);
+    assert_eq!(sent.status, 303, "{}", sent.text());
+    let cookie = sent.header("set-cookie").unwrap().split(';').next().unwrap();
+    let made = page(http, sent.header("location").unwrap(), cookie).text();
     assert!(made.contains(&format!("/mcp/{endpoint}")), "{made}");
     assert!(made.contains(&format!("href=\"{place}\"")), "{made}");
     let (_, key) = made.split_once("id=\"new-key\"").unwrap();

@@ -212,6 +212,17 @@ fn every_link_leads_somewhere_and_every_form_can_be_used() {
                 form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             let answer = post(http, &form.action, &cookie, &given);
             assert!(![401, 403].contains(&answer.status), "{variable}: {form:?} {}", answer.text());
+            // What cannot be undone is asked about before, also without a script.
+            let is_final = ["delete", "revoke", "forget"].iter().any(|it| form.action.contains(it));
+            let leads_to = answer.header("location").unwrap_or_default();
+            assert_eq!(is_final, leads_to.starts_with("/confirm"), "{form:?}: {leads_to}");
+            if is_final {
+                let asked = page(http, leads_to, &cookie).text();
+                assert!(asked.contains("name=\"confirmed\""), "{asked}");
+                let confirmed = [given.as_slice(), &[("confirmed", "yes")]].concat();
+                let done = post(http, &form.action, &cookie, &confirmed);
+                assert!(![401, 403].contains(&done.status), "{form:?} {}", done.text());
+            }
         }
         assert_eq!(
             variable == "KEY_ADMIN",

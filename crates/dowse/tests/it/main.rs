@@ -13,6 +13,7 @@ mod check;
 mod connections;
 mod console;
 mod console_features;
+mod console_forms;
 mod console_law;
 mod console_pages;
 mod console_whole;

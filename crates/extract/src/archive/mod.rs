@@ -1,6 +1,7 @@
 //! Files that hold files: zip and what is built on it, tar, gzip, and the books in them.
 
 mod inflate;
+mod names;
 mod zip_file;
 
 mod epub;

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use crate::archive::names::decode_names;
 use crate::archive::zip::is_clutter;
 use crate::error::{Cap, Error, Result};
 use crate::extract::read_inner;
@@ -28,7 +29,7 @@ pub(crate) fn read_tar(bytes: &[u8], output: &mut Output) -> Result<()> {
             output.warn_of(&error);
             break;
         }
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let name = entry_name(&entry.path_bytes());
         let size = entry.size();
         let mut content = Vec::new();
         entry.by_ref().take(bytes.len() as u64).read_to_end(&mut content).map_err(broken)?;
@@ -40,4 +41,9 @@ pub(crate) fn read_tar(bytes: &[u8], output: &mut Output) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Decodes a name; one after another is read, so each is looked at alone.
+fn entry_name(name: &[u8]) -> String {
+    decode_names(&[name]).pop().unwrap_or_default()
 }

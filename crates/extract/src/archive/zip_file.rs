@@ -9,6 +9,7 @@ use std::io::Cursor;
 
 use zip::{CompressionMethod, ZipArchive};
 
+use crate::archive::names::decode_names;
 use crate::archive::{Wrapping, inflate};
 use crate::error::{Error, Result};
 use crate::output::Output;
@@ -161,14 +162,20 @@ fn central_entries(bytes: &[u8]) -> Option<Vec<ZipEntry>> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
     let n_records = archive.len().min(MAX_RECORDS);
     let mut entries = Vec::with_capacity(n_records);
+    let mut names = Vec::with_capacity(n_records);
     for record_idx in 0..n_records {
-        let entry = archive.by_index_raw(record_idx).map(|file| ZipEntry {
-            name: entry_name(file.name_raw()),
-            is_encrypted: file.encrypted(),
-            n_packed: file.compressed_size(),
-            method: Method::of(file.compression()),
-            header_at: file.header_start(),
+        let mut raw_name = Vec::new();
+        let entry = archive.by_index_raw(record_idx).map(|file| {
+            raw_name = file.name_raw().to_vec();
+            ZipEntry {
+                name: String::new(),
+                is_encrypted: file.encrypted(),
+                n_packed: file.compressed_size(),
+                method: Method::of(file.compression()),
+                header_at: file.header_start(),
+            }
         });
+        names.push(raw_name);
         // One whose own header is damaged has a name, and no place that can be read.
         entries.push(entry.unwrap_or_else(|_| {
             ZipEntry {
@@ -184,20 +191,59 @@ fn central_entries(bytes: &[u8]) -> Option<Vec<ZipEntry>> {
             }
         }));
     }
+    name_entries(&mut entries, &names, bytes);
     Some(entries)
 }
 
-/// Decodes a name: few programs say in which encoding they wrote it.
-fn entry_name(name: &[u8]) -> String {
-    match std::str::from_utf8(name) {
-        Ok(name) => name.to_owned(),
-        Err(_) => crate::encoding::decode(name, None).text,
+/// Names entries that have none yet: by what their headers say is the name in UTF-8, else by what
+/// all names of the archive look like.
+fn name_entries(entries: &mut [ZipEntry], raw_names: &[Vec<u8>], bytes: &[u8]) {
+    let raw_names: Vec<&[u8]> = raw_names.iter().map(Vec::as_slice).collect();
+    let decoded = decode_names(&raw_names);
+    for ((entry, raw_name), decoded) in entries.iter_mut().zip(raw_names).zip(decoded) {
+        if entry.name.is_empty() {
+            entry.name = unicode_name(bytes, entry.header_at, raw_name).unwrap_or(decoded);
+        }
     }
+}
+
+/// The field of a header that repeats the name in UTF-8.
+const UNICODE_PATH: u16 = 0x7075;
+
+/// Gives the name that an entry's own header repeats in UTF-8, where it is that of this name.
+fn unicode_name(bytes: &[u8], header_at: u64, raw_name: &[u8]) -> Option<String> {
+    let header = bytes.get(usize::try_from(header_at).ok()?..)?;
+    let name_len = usize::from(u16_at(header, 26)?);
+    let extra_len = usize::from(u16_at(header, 28)?);
+    let mut fields = header.get(30 + name_len..30 + name_len + extra_len)?;
+    while let (Some(kind), Some(length)) = (u16_at(fields, 0), u16_at(fields, 2)) {
+        let body = fields.get(4..4 + usize::from(length))?;
+        // A version, a checksum of the name that it belongs to, and the name.
+        if kind == UNICODE_PATH && u32_at(body, 1)? == checksum(raw_name) {
+            return Some(std::str::from_utf8(body.get(5..)?).ok()?.to_owned());
+        }
+        fields = fields.get(4 + usize::from(length)..)?;
+    }
+    None
+}
+
+/// The checksum of zip files; names are short, so bit by bit will do.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut checksum = u32::MAX;
+    for byte in bytes {
+        checksum ^= u32::from(*byte);
+        for _ in 0..8 {
+            let is_odd = checksum & 1 != 0;
+            checksum = (checksum >> 1) ^ if is_odd { 0xedb8_8320 } else { 0 };
+        }
+    }
+    !checksum
 }
 
 /// Finds entries by their local headers.
 fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
     let mut entries = Vec::new();
+    let mut names = Vec::new();
     let mut starts = memchr::memmem::find_iter(bytes, b"PK\x03\x04").peekable();
     while let Some(start) = starts.next() {
         if entries.len() >= MAX_RECORDS {
@@ -212,8 +258,9 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
         let Some(name) = header.get(30..30 + usize::from(name_len)) else { break };
         let room = starts.peek().unwrap_or(&bytes.len()).saturating_sub(start) as u64;
         let is_known = flags & 8 == 0 && packed != u32::MAX && packed != 0;
+        names.push(name.to_vec());
         entries.push(ZipEntry {
-            name: entry_name(name),
+            name: String::new(),
             is_encrypted: flags & 1 != 0,
             n_packed: if is_known { u64::from(packed) } else { room },
             method: match method {
@@ -224,6 +271,7 @@ fn salvaged_entries(bytes: &[u8]) -> Vec<ZipEntry> {
             header_at: start as u64,
         });
     }
+    name_entries(&mut entries, &names, bytes);
     entries
 }
 

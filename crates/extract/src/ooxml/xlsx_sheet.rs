@@ -1,7 +1,9 @@
 //! The cells of one sheet, streamed: nothing is allocated for what a sheet only claims to hold.
 
+use std::collections::HashMap;
+
 use crate::error::{Error, Result};
-use crate::grid::{SheetRows, parse_cell_name};
+use crate::grid::{SheetRows, UNKNOWN_FORMULA, cell_name, parse_cell_name};
 use crate::markup::{XmlEvent, local_attribute};
 use crate::ooxml::package::Package;
 use crate::ooxml::xlsx_values::Styles;
@@ -68,8 +70,25 @@ struct Cell {
     kind: String,
     style: Option<usize>,
     value: String,
+    /// Whether there is a value, which may be an empty text.
+    has_value: bool,
     inline: String,
+    formula: Option<Formula>,
 }
+
+/// How a cell is computed.
+#[derive(Default)]
+struct Formula {
+    text: String,
+    /// The number of a formula that several cells share; only the first of them has its text.
+    shared: Option<String>,
+}
+
+/// The first cell of each formula that several cells share, and its text.
+type SharedFormulas = HashMap<String, (String, String)>;
+
+/// Shared formulas of one sheet that are remembered; more of them are shown without their text.
+const MAX_SHARED_FORMULAS: usize = 10_000;
 
 pub(crate) fn read_sheet(
     package: &Package,
@@ -103,13 +122,15 @@ fn walk_cells(
     let mut next = (0_u32, 0_u32);
     let mut in_value = false;
     let mut in_inline = false;
+    let mut in_formula = false;
+    let mut shared = SharedFormulas::new();
     let mut n_skipped = 0_usize;
     while let Some(event) = reader.next(output)? {
         match event {
             XmlEvent::Start(tag) => {
                 let element = tag.local_name();
                 let element = element.as_ref();
-                if n_skipped > 0 || matches!(element, "rPh" | "f" | "extLst") {
+                if n_skipped > 0 || matches!(element, "rPh" | "extLst") {
                     n_skipped += 1;
                     continue;
                 }
@@ -132,7 +153,16 @@ fn walk_cells(
                             ..Cell::default()
                         };
                     }
-                    "v" => in_value = true,
+                    "v" => {
+                        in_value = true;
+                        cell.has_value = true;
+                    }
+                    "f" => {
+                        in_formula = true;
+                        let is_shared = local_attribute(&tag, "t").is_some_and(|t| t == "shared");
+                        let shared = is_shared.then(|| local_attribute(&tag, "si")).flatten();
+                        cell.formula = Some(Formula { shared, ..Formula::default() });
+                    }
                     "t" => in_inline = true,
                     _ => {}
                 }
@@ -140,13 +170,14 @@ fn walk_cells(
             XmlEvent::End(element) => {
                 in_value = false;
                 in_inline = false;
+                in_formula = false;
                 if n_skipped > 0 {
                     n_skipped -= 1;
                     continue;
                 }
                 match element.as_str() {
                     "c" => {
-                        let text = shown(&cell, strings, styles);
+                        let text = shown(&cell, strings, styles, &mut shared);
                         rows.cell(cell.row, cell.column, &text, output)?;
                         cell = Cell::default();
                     }
@@ -160,6 +191,8 @@ fn walk_cells(
                     cell.value.push_str(&text);
                 } else if in_inline {
                     cell.inline.push_str(&text);
+                } else if in_formula && let Some(formula) = &mut cell.formula {
+                    formula.text.push_str(&text);
                 }
             }
         }
@@ -167,8 +200,24 @@ fn walk_cells(
     Ok(())
 }
 
-/// Gives what a reader sees in the cell.
-fn shown(cell: &Cell, strings: &SharedStrings, styles: &Styles) -> String {
+/// Gives what a reader sees in the cell; of a formula that no program has computed, the formula.
+fn shown(
+    cell: &Cell,
+    strings: &SharedStrings,
+    styles: &Styles,
+    shared: &mut SharedFormulas,
+) -> String {
+    if let Some(formula) = &cell.formula {
+        let written = formula.written(cell, shared);
+        // An empty text is a value. Programs that compute nothing write an empty number.
+        let is_computed = match cell.kind.as_str() {
+            "str" => cell.has_value,
+            _ => !cell.value.is_empty() || !cell.inline.is_empty(),
+        };
+        if !is_computed {
+            return written;
+        }
+    }
     match cell.kind.as_str() {
         "s" => {
             let string_idx = cell.value.trim().parse().ok();
@@ -186,6 +235,27 @@ fn shown(cell: &Cell, strings: &SharedStrings, styles: &Styles) -> String {
                 return cell.inline.clone();
             }
             styles.shown_number(cell.style, cell.value.trim())
+        }
+    }
+}
+
+impl Formula {
+    /// Writes the formula as a reader sees it in a cell; of a shared one, what it is in the first
+    /// cell that has it.
+    fn written(&self, cell: &Cell, shared: &mut SharedFormulas) -> String {
+        let text = self.text.trim();
+        if !text.is_empty() {
+            if let Some(number) = &self.shared
+                && shared.len() < MAX_SHARED_FORMULAS
+            {
+                let name = cell_name(cell.row, cell.column);
+                shared.insert(number.clone(), (name, text.to_owned()));
+            }
+            return format!("={}", text.trim_start_matches('='));
+        }
+        match self.shared.as_ref().and_then(|number| shared.get(number)) {
+            Some((first, text)) => format!("={text} (as in {first})"),
+            None => UNKNOWN_FORMULA.to_owned(),
         }
     }
 }

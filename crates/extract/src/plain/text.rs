@@ -3,7 +3,7 @@
 use model::BlockKind;
 
 use crate::error::Result;
-use crate::output::Output;
+use crate::output::{Output, is_blank};
 use crate::plain::lines::{Gathered, numbered_lines};
 
 /// A paragraph longer than this is cut at the end of a line, so that pointers stay useful.
@@ -17,7 +17,7 @@ pub(crate) fn read_text(bytes: &[u8], output: &mut Output) -> Result<()> {
 pub(crate) fn push_text(text: &str, output: &mut Output) -> Result<()> {
     let mut paragraph = Gathered::default();
     for (number, line) in numbered_lines(text) {
-        let is_blank = line.trim().is_empty();
+        let is_blank = is_blank(line);
         if !is_blank {
             paragraph.add(number, line);
         }

@@ -3,13 +3,14 @@
 use model::{Passage, Pointer};
 
 use super::{Covered, find_unit};
+use crate::lines::Lines;
 
 /// Is between the path of a file and a place in it.
 const INNER: char = '>';
 
 /// Reads a path and a place behind it against the files that the archive really has. A path may be
 /// the end of one, where one file alone has it.
-pub(super) fn find(text: &str, passages: &[Passage]) -> Option<(Pointer, Covered)> {
+pub(super) fn find(text: &str, passages: &[Passage], lines: &Lines) -> Option<(Pointer, Covered)> {
     let (path, place) = match text.rsplit_once(INNER) {
         Some((path, place)) if path_of(path.trim(), passages).is_some() => (path, place.trim()),
         _ => (text, ""),
@@ -23,13 +24,14 @@ pub(super) fn find(text: &str, passages: &[Passage]) -> Option<(Pointer, Covered
     let of_file: Vec<Passage> = passages[first..].iter().map_while(inner).collect();
     let (place, (covered, char_start)) = match place {
         "" => (of_file.first()?.pointer.clone(), (0..of_file.len(), None)),
-        place => find_unit(place, &of_file)?,
+        place => find_unit(place, &of_file, lines)?,
     };
     let pointer = Pointer::Inner { path: path.to_owned(), place: Box::new(place) };
     Some((pointer, (covered.start + first..covered.end + first, char_start)))
 }
 
-/// Finds the file that is meant: by its path as it is, in another case, or by the end of it.
+/// Finds the file that is meant: by its path as it is, in another Unicode form (some systems store
+/// `é` as `e` with an accent), in another case, or by the end of it.
 fn path_of<'p>(text: &str, passages: &'p [Passage]) -> Option<&'p str> {
     let mut paths: Vec<&str> = Vec::new();
     for passage in passages {
@@ -49,7 +51,8 @@ fn path_of<'p>(text: &str, passages: &'p [Passage]) -> Option<&'p str> {
         _ => None,
     };
     let exact = paths.iter().find(|path| **path == text).copied();
-    exact.or_else(|| {
+    let is_same = |path: &&&str| text::is_equivalent(path, text);
+    exact.or_else(|| only(paths.iter().filter(is_same).collect())).or_else(|| {
         (!wanted.is_empty()).then(|| only(paths.iter().filter(is_meant).collect())).flatten()
     })
 }

@@ -11,6 +11,7 @@ use std::fmt;
 
 use model::{Passage, Pointer};
 
+use crate::lines::Lines;
 use crate::{Error, Result};
 
 /// A place in a file: a unit, and a character of the file's text where the unit is long.
@@ -43,6 +44,7 @@ pub(crate) fn find(
     path: &str,
     text: &str,
     passages: &[Passage],
+    lines: &Lines,
 ) -> Result<(Place, std::ops::Range<usize>)> {
     let (unit, char_start) = match text.rsplit_once(CHAR) {
         Some((unit, number)) => match number.trim().parse() {
@@ -56,7 +58,7 @@ pub(crate) fn find(
         let place = Place { pointer: Some(Pointer::Whole), char_start: Some(number) };
         return Ok((place, 0..passages.len()));
     }
-    if let Some((pointer, (covered, start))) = find_unit(unit, passages) {
+    if let Some((pointer, (covered, start))) = find_unit(unit, passages, lines) {
         let char_start = char_start.or(start);
         return Ok((Place { pointer: Some(pointer), char_start }, covered));
     }
@@ -72,12 +74,13 @@ pub(crate) fn find(
 }
 
 /// Reads the name of a unit against the places of a file.
-fn find_unit(text: &str, passages: &[Passage]) -> Option<(Pointer, Covered)> {
-    let covered = |pointer: Pointer| covered(passages, &pointer).map(|covered| (pointer, covered));
+fn find_unit(text: &str, passages: &[Passage], lines: &Lines) -> Option<(Pointer, Covered)> {
+    let covered =
+        |pointer: Pointer| covered(passages, lines, &pointer).map(|covered| (pointer, covered));
     readings(text, passages)
         .into_iter()
         .find_map(covered)
-        .or_else(|| archive::find(text.trim(), passages))
+        .or_else(|| archive::find(text.trim(), passages, lines))
 }
 
 /// Finds the passages under a heading of this name, or the one that has it as a line.
@@ -191,7 +194,7 @@ type Covered = (std::ops::Range<usize>, Option<usize>);
 
 /// Gives the passages that a pointer covers: the same place, all rows of a sheet, or the passage
 /// that a line or a row is in.
-fn covered(passages: &[Passage], place: &Pointer) -> Option<Covered> {
+fn covered(passages: &[Passage], lines: &Lines, place: &Pointer) -> Option<Covered> {
     let run = |covers: &dyn Fn(&Pointer) -> bool| {
         let first = passages.iter().position(|passage| covers(&passage.pointer))?;
         let n = passages[first..].iter().take_while(|passage| covers(&passage.pointer)).count();
@@ -204,21 +207,14 @@ fn covered(passages: &[Passage], place: &Pointer) -> Option<Covered> {
     if let Pointer::Sheet { name, range: None } = place {
         return of_sheet(name);
     }
+    if let Pointer::Line(wanted) = place {
+        return of_line(*wanted, passages, lines).map(|covered| (covered, None));
+    }
     if let Some(exact) = run(&|pointer| pointer == place) {
         return Some(exact);
     }
     match place {
         Pointer::Whole => Some((0..passages.len(), None)),
-        Pointer::Line(wanted) => {
-            let at = passages.iter().rposition(
-                |passage| matches!(&passage.pointer, Pointer::Line(line) if line <= wanted),
-            )?;
-            // Behind the last line there is nothing.
-            let Pointer::Line(line) = passages[at].pointer else { return None };
-            let n_lines = passages[at].text.lines().count().max(1);
-            let is_there = at + 1 < passages.len() || (*wanted - line) as usize <= n_lines;
-            is_there.then_some((at..at + 1, None))
-        }
         Pointer::Sheet { name, range: Some(range) } => {
             let row = sheets::rows(name, range, passages);
             row.map(|(covered, start)| (covered, Some(start))).or_else(|| of_sheet(name))
@@ -229,9 +225,30 @@ fn covered(passages: &[Passage], place: &Pointer) -> Option<Covered> {
         // What is inside the file is read against the places of that file ([`archive`]).
         Pointer::Inner { .. }
         | Pointer::Sheet { .. }
+        | Pointer::Line(_)
         | Pointer::Page(_)
         | Pointer::Slide(_)
         | Pointer::Message(_) => None,
+    }
+}
+
+/// Gives the passages that have a line: from the one that it begins in, since the next one may
+/// begin in its midst, to the last that begins on it. A blank line is in the passage before it.
+fn of_line(wanted: u32, passages: &[Passage], lines: &Lines) -> Option<std::ops::Range<usize>> {
+    let begins_by =
+        |passage: &Passage| matches!(passage.pointer, Pointer::Line(line) if line <= wanted);
+    let last = passages.iter().rposition(begins_by)?;
+    let has_it = |passage: &Passage| {
+        begins_by(passage) && lines.last_of(passage).is_some_and(|line| line >= wanted)
+    };
+    match passages.iter().take(last + 1).position(has_it) {
+        Some(first) => Some(first..last + 1),
+        // Behind the last line there is nothing, but for the blank one that ends it.
+        None if last + 1 < passages.len() => Some(last..last + 1),
+        None => {
+            let end = lines.last_of(&passages[last])?.saturating_add(1);
+            (wanted <= end).then_some(last..last + 1)
+        }
     }
 }
 
@@ -284,7 +301,7 @@ mod tests {
     #[track_caller]
     fn check(pointers: &[&str], text: &str, expected: Option<(&str, std::ops::Range<usize>)>) {
         let passages = passages(pointers);
-        let found = find("/f", text, &passages).ok();
+        let found = find("/f", text, &passages, &Lines::default()).ok();
         let found = found.map(|(place, covered)| (place.to_string(), covered));
         assert_eq!(found, expected.map(|(place, covered)| (place.to_owned(), covered)), "{text}");
     }
@@ -294,10 +311,10 @@ mod tests {
         let mut passages = passages(&["line 1"]);
         passages[0].text = "# Plan\n\nWords.\n\n## Budget\n\nTwelve.".to_owned();
         for text in ["Budget", "## Budget", "section Budget", "budget"] {
-            let (place, covered) = find("/f", text, &passages).unwrap();
+            let (place, covered) = find("/f", text, &passages, &Lines::default()).unwrap();
             assert_eq!((place.char_start, covered), (Some(16), 0..1), "{text}");
         }
-        assert!(find("/f", "Costs", &passages).is_err());
+        assert!(find("/f", "Costs", &passages, &Lines::default()).is_err());
     }
 
     #[test]
@@ -334,7 +351,7 @@ mod tests {
         check(&sheets, "sheet 2", Some(("sheet 'Q2'", 1..3)));
         // A row: the block that has it. Its text is no lines of rows here, so the block begins.
         for text in ["Q2 A12", "sheet Q2 A12:B13", "sheet 'Q2' row 12", "Q2!B12"] {
-            let found = find("/f", text, &passages(&sheets)).ok();
+            let found = find("/f", text, &passages(&sheets), &Lines::default()).ok();
             assert_eq!(
                 found.map(|(place, covered)| (place.char_start, covered)),
                 Some((Some(20), 2..3)),
@@ -379,5 +396,12 @@ mod tests {
         let sheet = "c.xlsx > sheet 'Übersicht'";
         check(&inner, "c.xlsx > sheet u\u{308}bersicht", Some((sheet, 4..5)));
         check(&["x/a.txt > line 1", "y/a.txt > line 1"], "a.txt", None);
+        // Either spelling of a letter with its accent means the one file that has it.
+        let (composed, decomposed) = ("é.txt > line 1", "e\u{301}.txt > line 1");
+        for stored in [composed, decomposed] {
+            for text in ["é.txt > line 1", "e\u{301}.txt > line 1", "é.txt", "e\u{301}.txt"] {
+                check(&["e.txt > line 1", stored], text, Some((stored, 1..2)));
+            }
+        }
     }
 }

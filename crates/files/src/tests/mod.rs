@@ -6,6 +6,7 @@
 //! - the old index answers while everything is indexed anew;
 //! - changes are taken in by themselves ([`watching`]).
 
+mod lines;
 #[cfg(unix)]
 mod not_entered;
 mod watching;

@@ -6,6 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tools::ToolError;
 
+use super::confirm;
 use super::go_to;
 use super::layout::error_page;
 use super::params::{Params, encoded};
@@ -31,6 +32,10 @@ enum Body {
 pub(super) async fn act(Path(name): Path<String>, posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
     let action = viewer.may_change().and_then(|()| action(&name, &params));
+    let is_final = matches!(&action, Ok(action) if action.method == Method::DELETE);
+    if is_final && let Some(question) = confirm::ask(&viewer, &format!("/do/{name}"), &params) {
+        return question;
+    }
     let done = match &action {
         Ok(action) => {
             let body = action.body.clone().map(|body| match body {
@@ -43,8 +48,8 @@ pub(super) async fn act(Path(name): Path<String>, posted: Posted) -> Response {
     };
     match (action, done) {
         (Ok(action), Ok(answer)) => match answer.get("api_key").and_then(Value::as_str) {
-            // A key is shown once, on the page that answers the form, and never in an address.
-            Some(key) => super::contexts::key_page(&viewer, &answer, key, params.text("id")).await,
+            // A key is shown once, on the page that follows, and never in an address.
+            Some(key) => super::contexts::show_key(&viewer, &answer, key, params.text("id")),
             None => {
                 let made = answer["id"].as_str().unwrap_or_default();
                 go_to(&viewer, &action.next.replace("{id}", &encoded(made)))
@@ -90,9 +95,14 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
         "update-collection" => (
             Method::PATCH,
             format!("/v1/collections/{id}"),
-            Some(
-                json!({ "name": text("name"), "description": text("description"), "clearance": text("clearance") }),
-            ),
+            Some({
+                let mut change = json!({ "name": text("name"), "description": text("description"), "clearance": text("clearance") });
+                // An empty field means all departments; a form without it leaves the department.
+                if params.pairs().any(|(name, _)| name == "department") {
+                    change["department"] = json!(department);
+                }
+                change
+            }),
             next,
         ),
         "delete-collection" => delete(format!("/v1/collections/{id}"), &next),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use tools::{Code, ToolError};
 
+use super::confirm::asks;
 use super::judged::{self, Resolved, Verdict};
 use super::layout::{empty, form_token, problem};
 use super::params::Params;
@@ -54,7 +55,7 @@ pub(super) async fn cases(viewer: &Viewer, params: &Params) -> Markup {
             tbody { @for (query, verdicts) in &shown {
                 tr { td { a href=(viewer.link("/", &Params::default().with("q", query))) { (query) } }
                     td { (titles(verdicts, 1, &known)) } td { (titles(verdicts, 0, &known)) } td { (judges(verdicts)) }
-                    td { form method="post" action=(viewer.href("/activity/forget")) data-confirm=(format!("Take back what was judged for “{query}”?")) {
+                    td { form method="post" action=(viewer.href("/activity/forget")) data-confirm { (asks(&format!("Take back what was judged for “{query}”?")))
                         (form_token(viewer)) input type="hidden" name="query" value=(query); button .small.danger type="submit" { "Take back" } } } }
             } }
         } }

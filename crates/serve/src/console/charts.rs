@@ -10,6 +10,7 @@ use maud::html;
 use tokio::task::spawn_blocking;
 use tools::ToolError;
 
+use super::confirm::asks;
 use super::jobs::short_time;
 use super::knowledge::{array, hidden, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem};
@@ -43,7 +44,7 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
                                 td { (text(chart, "made_by")) } td .nowrap { (short_time(text(chart, "made_at"))) }
                                 td .nowrap { (short_time(text(chart, "expires_at"))) }
                                 td .nowrap { @for (end, name) in [("csv", "CSV"), ("png", "PNG"), ("svg", "SVG")] { a href=(viewer.href(&format!("/charts/{id}.{end}"))) { (name) } " " } }
-                                td { @if viewer.may_change().is_ok() { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm="Delete this chart?" {
+                                td { @if viewer.may_change().is_ok() { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm { (asks("Delete this chart?"))
                                     (form_token(&viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" } } } }
                             }
                         } }

@@ -3,14 +3,18 @@
 
 use axum::extract::Path;
 use axum::response::Response;
+use http::HeaderMap;
 use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::confirm::asks;
 use super::jobs::short_time;
 use super::json_view::text_box;
 use super::knowledge::{Place, array, hidden, input, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem, shown};
 use super::lists;
+use super::once;
 use super::params::{Params, encoded};
 use super::start::clients;
 use super::time::{bytes, thousands};
@@ -86,7 +90,7 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         @if may_change && !tool_list.is_empty() { details { summary { "New endpoint" } (new_endpoint(&viewer, &id, &tool_list, &here)) } }
         @if may_delete {
             hr;
-            form method="post" action=(viewer.href("/do/delete-project")) data-confirm=(format!("Delete the project {name} with its documents, tools and endpoints?")) {
+            form method="post" action=(viewer.href("/do/delete-project")) data-confirm { (asks(&format!("Delete the project {name} with its documents, tools and endpoints?")))
                 (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this project" }
             }
         }
@@ -114,7 +118,7 @@ fn table_rows(viewer: &Viewer, tables: &[Value], place: &Place<'_>) -> Markup {
                 td { a href=(viewer.href(&format!("/contexts/documents/{}", text(table, "id")))) { (text(table, "name")) } }
                 td .num { (bytes(table["bytes"].as_u64().unwrap_or_default())) } td .num { (thousands(table["nodes"].as_u64().unwrap_or_default() as usize)) }
                 td .num { (shown(&table["strings"])) } td .num { (shown(&table["depth"])) } td .nowrap { (short_time(text(table, "updated_at"))) }
-                td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-table")) data-confirm=(format!("Delete the document {}?", text(table, "name"))) {
+                td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-table")) data-confirm { (asks(&format!("Delete the document {}?", text(table, "name"))))
                     (form_token(viewer)) (hidden("id", text(table, "id"))) (hidden("next", place.here)) button .small.danger type="submit" { "Delete" } } } }
             } } }
         } }
@@ -162,7 +166,7 @@ fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], place: &Place<'
                     td .nowrap { @if !index.is_null() { (shown(&index["indexed_chunks_count"])) " of " (shown(&index["chunks_count"])) } }
                     td { @if place.may_change { div .actions {
                         @if !index.is_null() { form method="post" action=(viewer.href("/do/reindex-tool")) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small type="submit" { "Index anew" } } }
-                        form method="post" action=(viewer.href("/do/delete-tool")) data-confirm=(format!("Delete the tool {}?", text(tool, "name"))) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } } }
+                        form method="post" action=(viewer.href("/do/delete-tool")) data-confirm { (asks(&format!("Delete the tool {}?", text(tool, "name")))) (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } } }
                 }
             } }
         } }
@@ -198,14 +202,14 @@ fn endpoint_cards(
             @let id = text(endpoint, "id");
             section .card {
                 div .head { h3 { (text(endpoint, "name")) }
-                    @if place.may_change { form method="post" action=(viewer.href("/do/delete-endpoint")) data-confirm=(format!("Delete the endpoint {}?", text(endpoint, "name"))) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
+                    @if place.may_change { form method="post" action=(viewer.href("/do/delete-endpoint")) data-confirm { (asks(&format!("Delete the endpoint {}?", text(endpoint, "name")))) (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
                 dl .facts { dt { "Address" } dd { code { (text(endpoint, "url")) } }
                     dt { "Tools" } dd { (array(&endpoint["tool_ids"]).iter().map(tool_name).collect::<Vec<_>>().join(", ")) } }
                 h3 { "Keys" }
                 ul { @for key in array(&endpoint["keys"]) { li .actions {
                     code { (text(key, "begins")) "…" } span .note { "made " (short_time(text(key, "created_at")))
                         @match key["last_used_at"].as_str() { Some(used) => { ", last used " (short_time(used)) }, None => ", not used yet" } }
-                    @if place.may_change { form .bare method="post" action=(viewer.href("/do/revoke-key")) data-confirm="Revoke this key? Agents that use it are shut out at once." { (form_token(viewer)) (hidden("parent", id)) (hidden("id", text(key, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Revoke" } } }
+                    @if place.may_change { form .bare method="post" action=(viewer.href("/do/revoke-key")) data-confirm { (asks("Revoke this key? Agents that use it are shut out at once.")) (form_token(viewer)) (hidden("parent", id)) (hidden("id", text(key, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Revoke" } } }
                 } } }
                 @if place.may_change { form method="post" action=(viewer.href("/do/add-key")) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small type="submit" { "New key" } } }
                 details { summary { "Lines for clients" } (clients(viewer, text(endpoint, "url"), &plain(text(endpoint, "name")), id, Some("YOUR_KEY"))) }
@@ -234,32 +238,53 @@ fn new_endpoint(viewer: &Viewer, project: &str, tools: &[Value], here: &str) -> 
     }
 }
 
-/// Shows a new key, once: of an endpoint that was just made, or one more of the endpoint with
-/// this id, of which the answer says nothing.
-pub(super) async fn key_page(
-    viewer: &Viewer,
-    answer: &Value,
-    key: &str,
-    endpoint_id: &str,
-) -> Response {
-    let endpoint = match text(answer, "url") {
-        "" => viewer.get(&format!("/v1/endpoints/{}", encoded(endpoint_id))).await,
-        _ => Ok(answer.clone()),
+/// A key that was just made, for the page that shows it.
+#[derive(Serialize, Deserialize)]
+struct NewKey {
+    key: String,
+    endpoint_id: String,
+}
+
+/// Leads to the page that shows a new key: of an endpoint that was just made, or one more of the
+/// endpoint with this id, of which the answer says nothing.
+pub(super) fn show_key(viewer: &Viewer, answer: &Value, key: &str, endpoint_id: &str) -> Response {
+    let endpoint_id = match text(answer, "url") {
+        "" => endpoint_id,
+        _ => text(answer, "id"),
+    };
+    let new = NewKey { key: key.to_owned(), endpoint_id: endpoint_id.to_owned() };
+    let mut response = super::go_to(viewer, "/contexts/new-key");
+    once::hand_on(viewer, &mut response, &new);
+    response
+}
+
+/// Shows a new key, once.
+pub(super) async fn new_key(viewer: Viewer, headers: HeaderMap) -> Response {
+    let Some(NewKey { key, endpoint_id }) = once::take(&viewer, &headers) else {
+        let body = html! {
+            h1 { "The key was shown" }
+            p { "A key is shown once, and kept only as a hash. Without a copy of it, make another one and revoke the first." }
+            p { a href=(viewer.href("/contexts")) { "Go to the projects" } }
+        };
+        return page(&viewer, Section::Contexts, "The key was shown", &body);
     };
     // The key exists and is shown in any case.
+    let endpoint = viewer.get(&format!("/v1/endpoints/{}", encoded(&endpoint_id))).await;
     let endpoint = endpoint.unwrap_or_default();
     let url = match text(&endpoint, "url") {
-        "" => format!("{}/mcp/{}", viewer.app.server.link_base(), encoded(endpoint_id)),
+        "" => format!("{}/mcp/{}", viewer.app.server.link_base(), encoded(&endpoint_id)),
         url => url.to_owned(),
     };
     let project = text(&endpoint, "project_id");
     let body = html! {
         h1 { "New key" }
         div .good { p { strong { "Copy it now. " } "It is shown this once, and kept only as a hash." } }
-        (text_box("new-key", key))
+        (text_box("new-key", &key))
         h2 { "Connect an agent" }
-        (clients(viewer, &url, &plain(text(&endpoint, "name")), &plain(text(&endpoint, "name")), Some(key)))
+        (clients(&viewer, &url, &plain(text(&endpoint, "name")), &plain(text(&endpoint, "name")), Some(&key)))
         p { a href=(viewer.href(&if project.is_empty() { "/contexts".to_owned() } else { format!("/contexts/{project}") })) { "Back to the project" } }
     };
-    page(viewer, Section::Contexts, "New key", &body)
+    let mut response = page(&viewer, Section::Contexts, "New key", &body);
+    once::forget(&viewer, &mut response);
+    response
 }

@@ -46,13 +46,20 @@ pub(super) fn job_rows(viewer: &Viewer, jobs: &[Value]) -> Markup {
     }
 }
 
+/// The state of a job as a person calls it: somebody's wish is no failure.
+pub(super) fn status(job: &Value) -> &str {
+    if is_cancelled(job) { "cancelled" } else { job["status"].as_str().unwrap_or_default() }
+}
+
+fn is_cancelled(job: &Value) -> bool {
+    job["error"].as_str() == Some("cancelled")
+}
+
 fn row(viewer: &Viewer, job: &Value) -> Markup {
     let text = |name: &str| job[name].as_str().unwrap_or_default();
     let (done, total) = (&job["progress"]["done"], &job["progress"]["total"]);
     let n_warnings = job["n_warnings"].as_u64().unwrap_or_default();
-    // Somebody's wish is no failure.
-    let is_cancelled = job["error"].as_str() == Some("cancelled");
-    let status = if is_cancelled { "cancelled" } else { text("status") };
+    let (is_cancelled, status) = (is_cancelled(job), status(job));
     html! {
         tr {
             td .path { (text("kind")) @if !text("subject").is_empty() { br; span .note { (text("subject")) } } }

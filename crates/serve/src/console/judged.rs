@@ -148,6 +148,9 @@ pub(super) async fn forget(posted: Posted) -> Response {
     if !may_judge(&viewer) {
         return error_page(&viewer, &refused());
     }
+    if let Some(question) = super::confirm::ask(&viewer, "/activity/forget", &params) {
+        return question;
+    }
     let (path, query) = (file(&viewer), params.text("query").to_owned());
     let forgotten = tokio::task::spawn_blocking(move || {
         let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,6 +8,7 @@ use model::Clearance;
 use serde_json::{Value, json};
 use tools::ToolError;
 
+use super::confirm::asks;
 use super::jobs::short_time;
 use super::layout::{Section, empty, error_page, form_token, page, part, problem, shown};
 use super::lists;
@@ -109,7 +110,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
             (visibility_field(text(&base, "visibility")))
             button type="submit" { "Save" }
         }
-        form method="post" action=(viewer.href("/do/delete-base")) data-confirm=(format!("Delete the knowledge base {name} with everything in it?")) {
+        form method="post" action=(viewer.href("/do/delete-base")) data-confirm { (asks(&format!("Delete the knowledge base {name} with everything in it?")))
             (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this knowledge base" }
         }
         }
@@ -254,10 +255,11 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
         form .fields method="post" action=(viewer.href("/do/update-collection")) {
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &here))
             (input("change", "name", "Name", &name, true)) (input("change", "description", "What it is about", text(&collection, "description"), false))
+            (input("change", "department", "Department (all when empty)", text(&collection, "department"), false))
             (clearance_field(text(&collection, "clearance")))
             button type="submit" { "Save" }
         }
-        form method="post" action=(viewer.href("/do/delete-collection")) data-confirm=(format!("Delete the collection {name} with its documents?")) {
+        form method="post" action=(viewer.href("/do/delete-collection")) data-confirm { (asks(&format!("Delete the collection {name} with its documents?")))
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &base)) button .danger type="submit" { "Delete this collection" }
         }
         }
@@ -322,7 +324,7 @@ fn document_list(
                     td .num { (shown(&document["chunk_count"])) }
                     td .nowrap { (short_time(text(document, "updated_at"))) }
                     td .cell { @if !document["error"].is_null() { (shown(&document["error"])) } }
-                    td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-document")) data-confirm=(format!("Delete {}?", text(document, "title"))) {
+                    td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-document")) data-confirm { (asks(&format!("Delete {}?", text(document, "title"))))
                         (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
                 }
             } }

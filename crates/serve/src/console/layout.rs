@@ -117,6 +117,11 @@ pub(crate) fn page(viewer: &Viewer, section: Section, title: &str, body: &Markup
     respond(StatusCode::OK, &document(viewer, Some(section), title, body))
 }
 
+/// A page that belongs to no section.
+pub(crate) fn page_of_no_section(viewer: &Viewer, title: &str, body: &Markup) -> Response {
+    respond(StatusCode::OK, &document(viewer, None, title, body))
+}
+
 /// A page of a section on which something went wrong, with the status of the error.
 pub(crate) fn failed_page(
     viewer: &Viewer,

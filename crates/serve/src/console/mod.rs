@@ -33,6 +33,7 @@ mod activity_cost;
 mod activity_judged;
 mod activity_weak;
 mod charts;
+mod confirm;
 mod contexts;
 mod difference;
 mod document;
@@ -40,6 +41,7 @@ mod judged;
 mod knowledge;
 mod latency;
 mod names;
+mod once;
 mod operations;
 mod replay;
 mod schema_form;
@@ -79,6 +81,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/sources/retry", post(sources::retry))
         .route("/jobs/cancel", post(sources::cancel))
         .route("/events/jobs", get(sources::watch))
+        .route("/events/folders", get(sources::watch_folders))
         .route("/tables", get(tables::list))
         .route("/tables/{name}", get(tables::one))
         .route("/tables/{name}/export", get(table_export::export))
@@ -94,6 +97,8 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/contexts", get(contexts::list))
         .route("/contexts/{id}", get(contexts::project))
         .route("/contexts/documents/{id}", get(tree::document))
+        .route("/contexts/new-key", get(contexts::new_key))
+        .route("/confirm", get(confirm::show))
         .route("/do/{name}", post(actions::act))
         .route("/activity", get(activity::show))
         .route("/activity/export", get(activity::export))

@@ -36,6 +36,8 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     };
     let jobs = jobs::list(&viewer).await;
     let outcomes = outcomes(&viewer).await;
+    let chosen = params.get("root").map(|root| Params::default().with("root", root));
+    let chosen = chosen.unwrap_or_default();
     let body = html! {
         div .head { h1 { "Sources" }
             span .note { "The same as JSON: " a href=(viewer.href("/sources.json")) { code { "/v1/roots" } } } }
@@ -46,10 +48,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
                 p { "Or name them in " code { "dowse.toml" } ": " code { "[files] roots = [\"./documents\"]" } }
             }))
         } @else {
-            (counts(&viewer, &outcomes))
-            ul .grid {
-                @for root in &roots { li .card { (root_card(&viewer, &params, root, &outcomes, &jobs)) } }
-            }
+            div data-events=(viewer.link("/events/folders", &chosen)) { (folders(&viewer, &params, &roots, &outcomes, &jobs)) }
             (problems(&viewer, &params, &outcomes).await)
             (files(&viewer, &params, &roots).await)
         }
@@ -57,6 +56,22 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         div data-events=(viewer.href("/events/jobs")) { (progress(&viewer, &jobs)) }
     };
     page(&viewer, Section::Sources, "Sources", &body)
+}
+
+/// The folders with what is in the index and how far it is, also sent as that goes on.
+fn folders(
+    viewer: &Viewer,
+    params: &Params,
+    roots: &[String],
+    outcomes: &[RootOutcomes],
+    jobs: &Result<Vec<Value>, ToolError>,
+) -> Markup {
+    html! {
+        (counts(viewer, outcomes))
+        ul .grid {
+            @for root in roots { li .card { (root_card(viewer, params, root, outcomes, jobs)) } }
+        }
+    }
 }
 
 fn names(list: &Value) -> Vec<String> {
@@ -252,11 +267,10 @@ fn root_card(
 
 /// When a folder was last looked at, and what came of it.
 fn last_run(job: &Value) -> Markup {
-    let text = |name: &str| job[name].as_str().unwrap_or_default();
     let count = |name: &str| thousands(job["result"][name].as_u64().unwrap_or_default() as usize);
     let finished = job["finished_at"].as_str().map(short_time);
     html! {
-        @match (text("status"), finished) {
+        @match (jobs::status(job), finished) {
             ("done", Some(at)) => {
                 "Last run " (at) ": " (count("indexed")) " indexed, " (count("skipped")) " unchanged, " (count("removed")) " removed"
             },
@@ -393,12 +407,38 @@ pub(super) async fn cancel(posted: Posted) -> Response {
     }
 }
 
-/// Sends the jobs as they go on. While none waits or runs, nothing is asked: an open page costs
-/// nothing, and leaves no calls in the record.
+/// Sends the jobs as they go on.
 pub(super) async fn watch(viewer: Viewer) -> Response {
+    while_busy(viewer, |viewer| async move {
+        let jobs = jobs::list(&viewer).await;
+        progress(&viewer, &jobs)
+    })
+}
+
+/// Sends the folders as their jobs go on.
+pub(super) async fn watch_folders(viewer: Viewer, params: Params) -> Response {
+    while_busy(viewer, move |viewer| {
+        let params = params.clone();
+        async move {
+            let Some(service) = viewer.app.files.clone() else { return html! {} };
+            let roots = service.roots(&viewer.caller);
+            let jobs = jobs::list(&viewer).await;
+            let outcomes = outcomes(&viewer).await;
+            folders(&viewer, &params, &roots, &outcomes, &jobs)
+        }
+    })
+}
+
+/// Sends a part of a page while jobs wait or run. While none does, nothing is asked: an open page
+/// costs nothing, and leaves no calls in the record.
+fn while_busy<F, Fut>(viewer: Viewer, part: F) -> Response
+where
+    F: Fn(Viewer) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Markup> + Send,
+{
     let was_busy = Arc::new(AtomicBool::new(true));
     events::stream(move || {
-        let (viewer, was_busy) = (viewer.clone(), Arc::clone(&was_busy));
+        let (viewer, was_busy, part) = (viewer.clone(), Arc::clone(&was_busy), part.clone());
         async move {
             let counts = viewer.app.queue.as_ref().map_or((0, 0), |queue| queue.counts());
             let is_busy = counts != (0, 0);
@@ -409,9 +449,21 @@ pub(super) async fn watch(viewer: Viewer) -> Response {
             if !viewer.is_still_signed_in().await {
                 return None;
             }
-            let jobs = jobs::list(&viewer).await;
-            Some(progress(&viewer, &jobs))
+            Some(part(viewer).await)
         }
     })
     .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_whose_job_was_cancelled_says_so() {
+        let job = json!({
+            "status": "failed", "error": "cancelled", "finished_at": "2024-05-01T10:20:30.5Z",
+        });
+        assert_eq!(last_run(&job).0, "Last run 2024-05-01 10:20:30: cancelled");
+    }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use std::collections::VecDeque;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -137,7 +140,11 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
         Err(error) => return error_page(&viewer, &error),
     };
     let is_run = params.get("run").is_some() && tool.spec.effect == Effect::ReadOnly;
-    let outcome = if is_run { Some(run(&viewer, &tool, &params).await) } else { None };
+    let outcome = match params.get("ran") {
+        Some(id) => recall(&viewer, id),
+        None if is_run => Some(run(&viewer, &tool, &params).await),
+        None => None,
+    };
     page(&viewer, Section::Tools, &name, &playground(&viewer, &tool, &params, outcome))
 }
 
@@ -161,8 +168,62 @@ pub(super) async fn post(Path(name): Path<String>, posted: Posted) -> Response {
     } else if let Err(error) = viewer.may_change() {
         return error_page(&viewer, &error);
     }
-    let outcome = run(&viewer, &tool, &params).await;
-    page(&viewer, Section::Tools, &name, &playground(&viewer, &tool, &params, Some(outcome)))
+    let ran = run(&viewer, &tool, &params).await;
+    if tool.spec.effect == Effect::ReadOnly {
+        return page(
+            &viewer,
+            Section::Tools,
+            &name,
+            &playground(&viewer, &tool, &params, Some(ran)),
+        );
+    }
+    // Loading the page of the answer again must not make the same call a second time.
+    let id = remember(&viewer, ran);
+    let place = |params: &Params| {
+        format!("/tools/{}{}", encoded(&name), params.without("run").with("ran", &id).to_query())
+    };
+    let address = place(&params);
+    if address.len() <= MAX_ADDRESS {
+        return go_to(&viewer, &address);
+    }
+    let kept = KEPT.iter().filter_map(|name| Some((*name, params.get(name)?)));
+    go_to(
+        &viewer,
+        &place(&kept.fold(Params::default(), |all, (name, value)| all.with(name, value))),
+    )
+}
+
+/// Parameters that say where a tool is served.
+const KEPT: [&str; 2] = ["made", "at"];
+
+/// Calls that made something and whose page was not loaded yet, and bytes of an answer at most.
+const MAX_RAN: usize = 32;
+const MAX_RAN_BYTES: usize = 1 << 20;
+
+/// Calls that wait for their page, with the id in its address and whose they are. What is lost
+/// here, or asked for at another server, is an answer that was not read: the call was made.
+static RAN: LazyLock<Mutex<VecDeque<(String, String, Ran)>>> = LazyLock::new(Mutex::default);
+
+/// Remembers a call for the page that shows it.
+fn remember(viewer: &Viewer, ran: Ran) -> String {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    if matches!(&ran.result, Ok(reply) if reply.text.len() > MAX_RAN_BYTES) {
+        return id;
+    }
+    let mut waiting = RAN.lock().unwrap_or_else(PoisonError::into_inner);
+    if waiting.len() == MAX_RAN {
+        waiting.pop_front();
+    }
+    waiting.push_back((id.clone(), viewer.caller.client_key(), ran));
+    id
+}
+
+/// Gives a call that this person made, once.
+fn recall(viewer: &Viewer, id: &str) -> Option<Ran> {
+    let mut waiting = RAN.lock().unwrap_or_else(PoisonError::into_inner);
+    let caller = viewer.caller.client_key();
+    let at = waiting.iter().position(|(known, whose, _)| known == id && *whose == caller)?;
+    waiting.remove(at).map(|(_, _, ran)| ran)
 }
 
 fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolError> {
@@ -213,7 +274,7 @@ async fn run(viewer: &Viewer, tool: &Listed, params: &Params) -> Ran {
 #[expect(clippy::needless_pass_by_value, reason = "a call is shown once")]
 fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>) -> Markup {
     let spec = &tool.spec;
-    let kept = ["made", "at"].iter().filter_map(|name| Some((*name, params.get(name)?)));
+    let kept = KEPT.iter().filter_map(|name| Some((*name, params.get(name)?)));
     let address = viewer.href(&format!("/tools/{}", encoded(&spec.name)));
     let clear = kept.clone().fold(Params::default(), |all, (name, value)| all.with(name, value));
     let is_reading = spec.effect == Effect::ReadOnly;
@@ -246,6 +307,7 @@ fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>)
             section aria-labelledby="answer" {
                 h2 #answer { "Answer" }
                 @match &ran {
+                    None if params.get("ran").is_some() => p .note { "The call was made, and its answer was shown once. " code { "Call" } " makes it again." },
                     None => p .note { "Nothing was called yet." },
                     Some(Ran { result: Ok(reply), .. }) => {
                         p .cost { strong { (cost::tokens(&reply.text)) } " tokens, "

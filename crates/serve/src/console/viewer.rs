@@ -131,7 +131,7 @@ impl Viewer {
         self.seal().form_token(&self.session)
     }
 
-    fn seal(&self) -> Seal {
+    pub(super) fn seal(&self) -> Seal {
         Seal::new(&self.app.console.secret)
     }
 

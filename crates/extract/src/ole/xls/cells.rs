@@ -13,6 +13,8 @@ pub(super) enum CellRecord {
     Number(u32, u32, f64, u16),
     /// A formula whose text follows in the next record.
     TextFollows(u32, u32),
+    /// A formula whose value is an empty text, or that nobody computed.
+    NoValue(u32, u32),
     /// The text of the formula before.
     FormulaText(String),
     /// A reference into the table of strings.
@@ -75,6 +77,7 @@ fn formula(row: u32, column: u32, value: &[u8], format: u16) -> Option<CellRecor
         0 => CellRecord::TextFollows(row, column),
         1 => CellRecord::Text(row, column, truth_or_error(result[2], false)),
         2 => CellRecord::Text(row, column, truth_or_error(result[2], true)),
+        3 => CellRecord::NoValue(row, column),
         _ => return None,
     })
 }

@@ -3,6 +3,7 @@
 //! Cells are streamed: nothing is allocated for what a sheet only claims to hold.
 
 mod cells;
+mod formulas;
 mod records;
 mod strings;
 mod workbook;

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::grid::SheetRows;
 use crate::ole::bytes::{u16_at, usize_at};
 use crate::ole::xls::cells::{CellRecord, Dialect, cells_of};
+use crate::ole::xls::formulas::{Formulas, are_uncomputed};
 use crate::ole::xls::records::{CONTINUE, Record, continued, records};
 use crate::ole::xls::strings::{flagged, paged, shared_strings};
 use crate::ole::{open, stream};
@@ -32,12 +33,12 @@ const RECORDS_PER_CHECK: u32 = 4096;
 
 pub(crate) fn read_xls(bytes: &[u8], output: &mut Output) -> Result<()> {
     if !bytes.starts_with(b"\xd0\xcf\x11\xe0") {
-        return Workbook::read(bytes, output);
+        return Workbook::read(bytes, None, output);
     }
     let mut file = open(bytes).map_err(|error| Error::broken(Format::Xls, error))?;
     for path in ["/Workbook", "/Book"] {
         if let Some(content) = stream(&mut file, path, output)? {
-            return Workbook::read(&content, output);
+            return Workbook::read(&content, Some(bytes), output);
         }
     }
     Err(Error::broken(Format::Xls, "the stream `Workbook` is missing"))
@@ -51,6 +52,8 @@ struct Workbook {
     number_shapes: HashMap<u16, NumberShape>,
     /// For each format of cells, the format of numbers it has.
     cell_formats: Vec<u16>,
+    /// The text of formulas, where no program has computed any.
+    formulas: Option<Formulas>,
 }
 
 struct Sheet {
@@ -60,7 +63,8 @@ struct Sheet {
 }
 
 impl Workbook {
-    fn read(content: &[u8], output: &mut Output) -> Result<()> {
+    /// Reads the stream of a workbook; `file` is the whole file that it is in.
+    fn read(content: &[u8], file: Option<&[u8]>, output: &mut Output) -> Result<()> {
         let version = records(content).next().and_then(|record| begins(&record));
         let Some(version) = version else {
             return Err(Error::broken(Format::Xls, "it does not begin as a workbook does"));
@@ -72,8 +76,12 @@ impl Workbook {
             sheets: Vec::new(),
             number_shapes: HashMap::new(),
             cell_formats: Vec::new(),
+            formulas: None,
         };
         workbook.read_shared(content)?;
+        if are_uncomputed(content, workbook.dialect) {
+            workbook.formulas = Some(Formulas::read(file, content, workbook.dialect));
+        }
         workbook.push_sheets(content, output)
     }
 
@@ -203,6 +211,10 @@ impl Workbook {
                 CellRecord::Shared(row, column, idx) => {
                     (row, column, self.strings.get(idx).cloned().unwrap_or_default())
                 }
+                CellRecord::NoValue(row, column) => match &self.formulas {
+                    Some(formulas) => (row, column, formulas.shown(&sheet.name, row, column)),
+                    None => continue,
+                },
                 CellRecord::TextFollows(row, column) => {
                     sheet.waiting = Some((row, column));
                     continue;

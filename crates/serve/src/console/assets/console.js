@@ -122,8 +122,15 @@
 
   // What cannot be undone is asked about once.
   document.addEventListener("submit", event => {
-    const question = event.target.dataset.confirm;
-    if (question && !confirm(question)) event.preventDefault();
+    const form = event.target;
+    if (!("confirm" in form.dataset) || event.defaultPrevented) return;
+    if (!confirm(form.elements.question?.value)) { event.preventDefault(); return; }
+    // Without this answer the server asks on a page of its own.
+    const answer = document.createElement("input");
+    answer.type = "hidden";
+    answer.name = "confirmed";
+    answer.value = "yes";
+    form.append(answer);
   });
 
   // Progress: parts of a page that the server sends anew as it goes.
@@ -131,7 +138,13 @@
     const events = new EventSource(part.dataset.events);
     events.addEventListener("part", event => {
       if (part.contains(document.activeElement) && isTyping(document.activeElement)) return;
+      // What has the focus and what was opened stay so.
+      const places = "a, button, summary, [tabindex]";
+      const focused = $$(places, part).indexOf(document.activeElement);
+      const opened = $$("details", part).map(details => details.open);
       part.innerHTML = event.data;
+      $$("details", part).forEach((details, position) => { details.open = opened[position] ?? false; });
+      if (focused >= 0) $$(places, part)[focused]?.focus();
       prepare(part);
     });
     events.addEventListener("end", () => events.close());

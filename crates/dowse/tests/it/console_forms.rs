@@ -1,0 +1,228 @@
+//! Forms of the console without a script: what cannot be undone is asked about on a page of its
+//! own, what makes something leads to a page that can be loaded again, and the state of a folder
+//! follows its jobs.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+use testkit::{Folder, Http, Response};
+
+use crate::console::{form_token, page, post};
+use crate::test_server::TestServer;
+
+/// Follows an answer to a form to its page, with the cookies that it set.
+#[track_caller]
+fn follow(http: &Http, answer: &Response) -> Response {
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let cookie = answer.header("set-cookie").unwrap_or_default();
+    page(http, answer.header("location").unwrap(), cookie.split(';').next().unwrap())
+}
+
+#[track_caller]
+fn made(http: &Http, path: &str, body: &Value) -> String {
+    let answer = http.post_json(path, body);
+    assert!(answer.status < 300, "{path}: {}", answer.text());
+    answer.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// The fields of the form of a page that is sent to an address.
+#[track_caller]
+fn fields(page: &Response, action: &str) -> Vec<(String, String)> {
+    let text = page.text();
+    let begin = format!("action=\"{action}\"");
+    let (_, form) = text.split_once(&begin).unwrap_or_else(|| panic!("no {action}: {text}"));
+    let form = form.split("</form>").next().unwrap();
+    let attribute = |tag: &str, name: &str| {
+        let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+        Some(value.split('"').next()?.replace("&amp;", "&").replace("&quot;", "\""))
+    };
+    let inputs = form.split("<input").skip(1).map(|tag| tag.split('>').next().unwrap());
+    inputs.filter_map(|tag| Some((attribute(tag, "name")?, attribute(tag, "value")?))).collect()
+}
+
+#[track_caller]
+fn send(http: &Http, action: &str, fields: &[(String, String)]) -> Response {
+    let fields: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    post(http, action, "", &fields)
+}
+
+/// A project with a document, a tool and an endpoint.
+struct Project {
+    id: String,
+    endpoint: String,
+}
+
+fn project(http: &Http) -> Project {
+    let id = made(http, "/v1/projects", &json!({ "name": "Manuals" }));
+    let manual = json!({ "name": "manual", "data": { "chapters": ["How to calibrate."] } });
+    let table = made(http, &format!("/v1/projects/{id}/tables"), &manual);
+    let tool = json!({ "type": "get", "table_id": table, "name": "read_manual" });
+    let tool = made(http, "/v1/tools", &tool);
+    let endpoint = json!({ "name": "agents", "tool_ids": [tool], "project_id": id });
+    let endpoint = made(http, "/v1/endpoints", &endpoint);
+    Project { id, endpoint }
+}
+
+/// Loading the page of a new key again made a second key.
+#[test]
+fn a_key_is_shown_once_and_loading_its_page_again_makes_none() {
+    let server = TestServer::start("");
+    let http = server.http();
+    let Project { id, endpoint } = project(http);
+    let n_keys = || {
+        let endpoint = http.get(&format!("/v1/endpoints/{endpoint}")).json();
+        endpoint["keys"].as_array().unwrap().len()
+    };
+    let place = page(http, &format!("/contexts/{id}"), "");
+    let before = n_keys();
+    let sent = send(http, "/do/add-key", &fields(&place, "/do/add-key"));
+    assert!(sent.text().is_empty() && !sent.header("location").unwrap().contains("dowse_"));
+    let cookie = sent.header("set-cookie").unwrap();
+    assert!(cookie.contains("HttpOnly") && !cookie.contains("dowse_once=dowse_"), "{cookie}");
+    let shown = follow(http, &sent);
+    assert!(shown.text().contains("Copy it now"), "{}", shown.text());
+    assert!(shown.text().contains(&format!("/mcp/{endpoint}")), "{}", shown.text());
+    let taken = shown.header("set-cookie").unwrap();
+    assert!(taken.starts_with("dowse_once=;") && taken.contains("Max-Age=0"), "{taken}");
+    // As the browser loads it again, its cookie gone.
+    let again = page(http, sent.header("location").unwrap(), "");
+    assert_eq!(again.status, 200);
+    assert!(again.text().contains("The key was shown"), "{}", again.text());
+    assert_eq!(n_keys(), before + 1);
+    // A cookie that somebody else made is nothing.
+    let forged = page(http, "/contexts/new-key", "dowse_once=bm90IG91cnM");
+    assert!(forged.text().contains("The key was shown"), "{}", forged.text());
+    // An endpoint comes with its first key in the same way.
+    let form = [
+        ("form_token".to_owned(), form_token(&place)),
+        ("name".to_owned(), "Others".to_owned()),
+        ("parent".to_owned(), id.clone()),
+    ];
+    let shown = follow(http, &send(http, "/do/create-endpoint", &form));
+    assert!(shown.text().contains("Copy it now"), "{}", shown.text());
+}
+
+/// Without a script a click on `Delete` deleted.
+#[test]
+fn what_cannot_be_undone_is_asked_about_first() {
+    let server = TestServer::start("");
+    let http = server.http();
+    let Project { id, .. } = project(http);
+    let base = made(http, "/v1/knowledge-bases", &json!({ "name": "Rules & \"laws\"" }));
+    let collection = json!({ "name": "All" });
+    let collection = made(http, &format!("/v1/knowledge-bases/{base}/collections"), &collection);
+    let in_project = format!("/contexts/{id}");
+    let in_base = format!("/knowledge/{base}");
+    let in_collection = format!("/knowledge/collections/{collection}");
+    for (place, action) in [
+        (&in_project, "/do/revoke-key"),
+        (&in_project, "/do/delete-endpoint"),
+        (&in_project, "/do/delete-tool"),
+        (&in_project, "/do/delete-table"),
+        (&in_project, "/do/delete-project"),
+        (&in_collection, "/do/delete-collection"),
+        (&in_base, "/do/delete-base"),
+    ] {
+        let before = page(http, place, "");
+        let form = fields(&before, action);
+        let (_, question) = form.iter().find(|(name, _)| name == "question").unwrap();
+        let asked = follow(http, &send(http, action, &form));
+        assert_eq!(asked.status, 200);
+        assert!(asked.text().contains("Are you sure?"), "{}", asked.text());
+        let shown = question.replace('&', "&amp;").replace('"', "&quot;");
+        assert!(asked.text().contains(&shown), "{question}: {}", asked.text());
+        assert_eq!(fields(&page(http, place, ""), action), form, "nothing has changed");
+        let answer = fields(&asked, action);
+        let done = send(http, action, &answer);
+        assert_eq!(done.status, 303, "{action}: {}", done.text());
+        assert!(!done.header("location").unwrap().contains("/confirm"), "{action}");
+        let after = page(http, place, "");
+        assert!(after.status == 404 || !after.text().contains(&format!("{action}\"")), "{action}");
+    }
+    // Nobody else words a question.
+    let forged = page(http, "/confirm?form=bm90IG91cnM", "");
+    assert_eq!(forged.status, 400);
+    assert!(forged.text().contains("nothing to confirm"), "{}", forged.text());
+}
+
+/// The department of a collection could be chosen once and never changed.
+#[test]
+fn the_department_and_the_clearance_of_a_collection_can_be_changed() {
+    let server = TestServer::start("");
+    let http = server.http();
+    let base = made(http, "/v1/knowledge-bases", &json!({ "name": "Rules" }));
+    let collections = format!("/v1/knowledge-bases/{base}/collections");
+    let collection = made(http, &collections, &json!({ "name": "All", "clearance": "public" }));
+    let rest = format!("/v1/collections/{collection}");
+    let place = format!("/knowledge/collections/{collection}");
+    let change = |department: &str, clearance: &str| {
+        let mut form = fields(&page(http, &place, ""), "/do/update-collection");
+        for (name, value) in &mut form {
+            if name == "department" {
+                department.clone_into(value);
+            }
+        }
+        assert!(form.iter().any(|(name, _)| name == "department"), "{form:?}");
+        form.push(("clearance".to_owned(), clearance.to_owned()));
+        let done = send(http, "/do/update-collection", &form);
+        assert_eq!(done.status, 303, "{}", done.text());
+        let now = http.get(&rest).json();
+        (now["department"].clone(), now["clearance"].clone())
+    };
+    assert_eq!(change("legal", "secret"), (json!("legal"), json!("secret")));
+    assert!(page(http, &place, "").text().contains("department legal"));
+    assert_eq!(change("", "internal"), (Value::Null, json!("internal")));
+}
+
+/// Loading the answer of a tool that makes something again made another one.
+#[test]
+fn the_answer_of_a_tool_that_creates_can_be_loaded_again() {
+    let folder = Folder::new();
+    folder.write("sales.csv", "day,amount\n2024-01-01,3\n2024-01-02,4\n");
+    let config = "[[tables]]\nname = \"sales\"\nsource = \"sales.csv\"\n\
+                  fields = { day = { type = \"timestamp\" }, amount = { type = \"number\" } }\n";
+    let server = TestServer::start_in_with(folder, config, &[]);
+    let http = server.http();
+    let n_charts = || http.get("/v1/charts").json()["charts"].as_array().unwrap().len();
+    let form = page(http, "/tools/chart_table", "");
+    let sent = [
+        ("form_token", form_token(&form)),
+        ("run", "1".to_owned()),
+        ("arg.title", "Sales".to_owned()),
+        ("arg.group_by", "[\"day\"]".to_owned()),
+        ("arg.measures", "[{\"op\":\"count\"}]".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value));
+    let sent = send(http, "/tools/chart_table", &sent);
+    let shown = follow(http, &sent);
+    assert!(shown.text().contains("chart_url"), "{}", shown.text());
+    assert_eq!(n_charts(), 1);
+    let again = page(http, sent.header("location").unwrap(), "");
+    assert!(again.text().contains("its answer was shown once"), "{}", again.text());
+    assert_eq!(n_charts(), 1);
+}
+
+/// A folder's card said `running` after its job was cancelled until the page was loaded again.
+#[test]
+fn the_card_of_a_folder_is_sent_anew_as_its_jobs_go_on() {
+    let folder = Folder::new();
+    folder.write("docs/a.txt", "a lighthouse of Graz");
+    let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"docs\"]\nwatch = false\n";
+    let server = TestServer::start_in_with(folder, config, &[]);
+    let sources = page(server.http(), "/sources", "").text();
+    let (_, part) = sources.split_once("data-events=\"/events/folders\"").unwrap();
+    assert!(part.split("data-events").next().unwrap().contains("files have text in the index"));
+    let address = server.http().authority().to_owned();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let request = format!("GET /events/folders HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let (mut seen, mut buffer) = (String::new(), [0; 4096]);
+    while !seen.contains("files have text in the index") {
+        let n_read = stream.read(&mut buffer).unwrap();
+        assert!(n_read > 0, "{seen}");
+        seen.push_str(&String::from_utf8_lossy(&buffer[..n_read]));
+    }
+    assert!(seen.contains("event: part") && seen.contains("/docs"), "{seen}");
+}
