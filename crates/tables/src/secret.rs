@@ -99,8 +99,8 @@ mod tests {
             |low: i64| Test::Within(vec![Range { low: Cell::Integer(low), high: Cell::Null }]);
         for (test, expected) in [
             (any(&[guess.clone(), null.clone()]), any(std::slice::from_ref(&null))),
-            (any(&[empty.clone()]), any(&[empty])),
-            (not(any(&[null.clone()])), not(any(&[null]))),
+            (any(std::slice::from_ref(&empty)), any(std::slice::from_ref(&empty))),
+            (not(any(std::slice::from_ref(&null))), not(any(std::slice::from_ref(&null)))),
             (not(any(&[guess])), not(any(&[]))),
             (contains("h"), any(&[])),
             (Test::HasPrefix(vec!["h".to_owned()]), any(&[])),
