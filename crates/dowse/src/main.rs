@@ -13,12 +13,12 @@ mod log_cli;
 mod commands;
 mod wiring;
 
-mod allocator;
 mod archive;
 mod clock;
 mod control;
 mod issuer;
 mod logs;
+mod memory;
 mod platform;
 mod print;
 mod reload;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     if extract::worker::main_if_asked() {
         return ExitCode::SUCCESS;
     }
-    allocator::configure();
+    memory::configure();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(asked) => return show_usage(&asked),

@@ -1,11 +1,13 @@
 //! The store is kept in shape while the server runs: indexes are merged, what was erased leaves
-//! the disk, free space goes back, and an engine that was away is met again.
+//! the disk, free space goes back, and an engine that was away is met again. Memory that an idle
+//! server does not need goes back to the system.
 
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::SharedState;
+use crate::memory::Idle;
 
 /// The time between two rounds. A round may write a whole index anew, so it is not short; the
 /// deletion of a source does not wait for it.
@@ -25,6 +27,22 @@ pub(crate) fn keep_in_shape(shared_state: SharedState, shutdown: CancellationTok
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::warn!(%error, "the store could not be maintained"),
                 Err(error) => tracing::warn!(%error, "maintaining the store stopped"),
+            }
+        }
+    });
+}
+
+/// The time between two looks at whether the server does anything.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
+/// Gives memory back whenever the server falls idle, until `shutdown`.
+pub(crate) fn give_memory_back(shutdown: CancellationToken) {
+    tokio::spawn(async move {
+        let mut idle = Idle::default();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => idle.look(),
+                () = shutdown.cancelled() => return,
             }
         }
     });

@@ -51,6 +51,7 @@ pub(crate) fn work_in_background(shared_state: &SharedState, shutdown: &Cancella
     watch::watch_folders(shared_state.clone(), shutdown.clone());
     feeds::follow_folders(shared_state.clone(), shutdown.clone());
     maintenance::keep_in_shape(shared_state.clone(), shutdown.clone());
+    maintenance::give_memory_back(shutdown.clone());
 }
 
 /// Gives the tools that the configuration exposes.
