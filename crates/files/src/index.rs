@@ -94,21 +94,11 @@ pub enum Strangers {
 /// Names the roots that a store has files of, for one that nobody wrote them down for.
 pub fn indexed_roots(store: &Store) -> Result<BTreeSet<String>> {
     let namespace = NamespaceId::new(NAMESPACE);
-    let mut roots = BTreeSet::new();
-    let mut page = DocumentPage { prefix: String::new(), after: None, limit: LIST_PAGE };
-    loop {
-        let documents = match store.documents(&namespace, &page) {
-            Err(store::Error::UnknownNamespace { .. }) => return Ok(roots),
-            documents => documents?,
-        };
-        let Some(last) = documents.last() else { return Ok(roots) };
-        page.after = Some(last.id.clone());
-        for document in documents {
-            if let Some(AttributeValue::Keyword(root)) = document.attributes.get(attribute::ROOT) {
-                roots.insert(root.clone());
-            }
-        }
-    }
+    let counts = match store.count_documents(&namespace, &[attribute::ROOT]) {
+        Err(store::Error::UnknownNamespace { .. }) => return Ok(BTreeSet::new()),
+        counts => counts?,
+    };
+    Ok(counts.into_iter().flat_map(|count| count.values).flatten().collect())
 }
 
 /// What an indexer works with.
