@@ -10,6 +10,8 @@ const COMMON: f32 = 0.8;
 const WRONG: f32 = 1.0;
 /// What a letter costs that is nowhere near in the word.
 const ADDED: f32 = 1.05;
+/// What one slip of any kind costs at most.
+pub(crate) const ONE: f32 = ADDED;
 /// What an inner `a` for `i` costs, or the other way round.
 const ORTHOGRAPHY: f32 = 0.35;
 
