@@ -7,7 +7,7 @@ use crate::index::Index;
 use crate::token::{Token, tokens};
 use crate::vocabulary::{Expansion, WordIdx, is_number, is_wide};
 use crate::weights;
-use crate::words::{Nature, is_slip_of_glue, nature};
+use crate::words::{Nature, nature};
 
 /// A word is split only when both parts have this many letters.
 const LEAST_PART_CHARS: usize = 3;
@@ -91,13 +91,9 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
                 meant.map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
             let of_token = nature(&token.folded);
             let is_known = expansions.iter().any(|expansion| !expansion.is_abbreviation);
-            let evidence = index.evidence.find(&token.folded);
             let nature = match meant {
                 Some(likeliest) if of_token == Nature::Plain => {
                     index.vocabulary.word(likeliest.word).nature
-                }
-                None if !is_known && evidence.is_empty() && is_slip_of_glue(&token.folded) => {
-                    Nature::Glue
                 }
                 _ => of_token,
             };
@@ -106,7 +102,7 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
                 weight: weights::in_query(nature, n_holding, n_names) * doubt(&token, is_known),
                 is_number: is_number(&token.folded),
                 nature,
-                evidence,
+                evidence: index.evidence.find(&token.folded),
                 expansions,
                 token,
             }

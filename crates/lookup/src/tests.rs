@@ -522,3 +522,17 @@ fn a_slip_in_a_short_word_finds_something() {
         assert!(!index.lookup(&request(query)).matches.is_empty(), "`{query}`");
     }
 }
+
+#[test]
+fn names_with_diacritics_have_one_orthography() {
+    let names =
+        ["LADA", "LISA", "BĂRNEȘTI", "BURNEȘTI", "CÂLNIC", "CĂLAN", "ȘIRIU", "SARAIU", "ȚIBRU"];
+    let index = Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
+    // Of `lida` both lie one slip away: the `a` of `Lada` is no `â`.
+    for (query, is_sure) in [("lida", false), ("birnesti", false), ("cilnic", true)] {
+        let matches = index.lookup(&request(query)).matches;
+        let second = matches.get(1).map_or(0.0, |found| found.score.get());
+        let leads = matches[0].score.get() >= 0.85 && matches[0].score.get() - second >= 0.05;
+        assert_eq!(leads, is_sure, "`{query}`: {matches:?}");
+    }
+}

@@ -8,7 +8,7 @@ use ahash::AHashMap;
 
 use crate::token::{Token, abbreviates, new_form, old_form, skeleton};
 use crate::trigram::{Trigram, word_trigrams};
-use crate::typo;
+use crate::typo::{self, Orthographies};
 use crate::words::{Nature, canonical_kind, nature, related_kinds};
 
 /// The position of a folded word in the vocabulary.
@@ -56,6 +56,8 @@ pub(crate) mod similarity {
     pub(crate) const INITIAL: f32 = 0.9;
     /// A number that no name has, one slip away from one that some name has.
     pub(crate) const NEAR_NUMBER: f32 = 0.6;
+    /// A word of up to three letters with a slip in it.
+    pub(crate) const SHORT: f32 = 0.65;
     /// The query's word is inside a longer word.
     pub(crate) const INSIDE: f32 = 0.78;
 }
@@ -73,7 +75,12 @@ pub(crate) struct Vocabulary {
     /// Short words that some name writes with a dot.
     dotted: Vec<WordIdx>,
     spellings: AHashMap<String, u32>,
+    /// Whether names write diacritics at all.
+    writes_diacritics: bool,
 }
+
+/// Diacritics are written where at least one word in so many has one.
+const WRITTEN_IN: usize = 4;
 
 /// One folded word.
 #[derive(Debug)]
@@ -85,6 +92,10 @@ pub(crate) struct Word {
     pub(crate) dotted: bool,
     pub(crate) is_number: bool,
     letters: LetterSet,
+    /// Whether some name writes it with an `â` or `î`.
+    has_old_letter: bool,
+    /// Whether some name writes it with any diacritic.
+    has_diacritic: bool,
 }
 
 /// A word that a query word may stand for.
@@ -112,7 +123,10 @@ impl Vocabulary {
             Some(word) => *word,
             None => self.add_word(token),
         };
-        self.words[word as usize].dotted |= token.dotted;
+        let known = &mut self.words[word as usize];
+        known.dotted |= token.dotted;
+        known.has_old_letter |= token.spelled.contains(['â', 'î']);
+        known.has_diacritic |= token.spelled != token.folded;
         if let Some(old) = old_form(token) {
             let words = self.by_old_form.entry(old).or_default();
             if !words.contains(&word) {
@@ -135,6 +149,21 @@ impl Vocabulary {
         for words in self.by_trigram.values_mut() {
             words.shrink_to_fit();
         }
+        let n_marked = self.words.iter().filter(|word| word.has_diacritic).count();
+        self.writes_diacritics = n_marked * WRITTEN_IN > self.words.len();
+        for word in 0..self.words.len() as WordIdx {
+            if self.orthographies(word) == Orthographies::Two {
+                let skeleton = skeleton(&self.word(word).folded);
+                self.by_skeleton.entry(skeleton).or_default().push(word);
+            }
+        }
+    }
+
+    /// Tells whether an `a` or `i` of a word may be an `â` or `î`: names that write diacritics write
+    /// those too.
+    fn orthographies(&self, word: WordIdx) -> Orthographies {
+        let is_one = self.writes_diacritics && !self.word(word).has_old_letter;
+        if is_one { Orthographies::One } else { Orthographies::Two }
     }
 
     pub(crate) fn word(&self, word: WordIdx) -> &Word {
@@ -188,7 +217,30 @@ impl Vocabulary {
                 word.nature != Nature::Kind || word.folded == token.folded
             });
         }
+        self.expand_short(token, &mut found);
         found.into_sorted()
+    }
+
+    /// Finds the words that a word of up to three letters, which names do not hold, is one slip
+    /// away from. They are many, so they support other words and never start a search: `sua` is
+    /// `sus` in `Bârsău de sua`, and `d` is `de`.
+    fn expand_short(&self, token: &Token, found: &mut Similarities) {
+        let written: Vec<char> = token.folded.chars().collect();
+        let is_known = found.similarities.values().any(|(_, is_abbreviation)| !is_abbreviation);
+        if is_known || token.dotted || written.len() > 3 || written.iter().copied().any(is_wide) {
+            return;
+        }
+        let limit = if written.len() == 1 { typo::LOST } else { typo::ONE };
+        for (word, _) in self.count_shared(&word_trigrams(&token.folded)) {
+            let other = self.word(word);
+            let is_alike =
+                !other.is_number && usize::from(other.n_chars).abs_diff(written.len()) < 2;
+            let meant: Vec<char> = other.folded.chars().collect();
+            let orthographies = self.orthographies(word);
+            if is_alike && typo::cost(&written, &meant, orthographies, limit).is_some() {
+                found.add_abbreviation(word, similarity::SHORT);
+            }
+        }
     }
 
     fn add_word(&mut self, token: &Token) -> WordIdx {
@@ -201,9 +253,10 @@ impl Vocabulary {
             dotted: token.dotted,
             is_number: is_number(&token.folded),
             letters: LetterSet::of(&token.folded),
+            has_old_letter: false,
+            has_diacritic: false,
         });
         self.by_folded.insert(token.folded.clone(), word);
-        self.by_skeleton.entry(skeleton(&token.folded)).or_default().push(word);
         if let Some(kind) = canonical_kind(&token.folded) {
             self.by_kind.entry(kind).or_default().push(word);
         }
@@ -347,7 +400,8 @@ impl Vocabulary {
                 && letters.n_different(other.letters) <= 2 * u32::from(n_typos);
             if near {
                 let meant: Vec<char> = other.folded.chars().collect();
-                if let Some(cost) = typo::cost(&written, &meant, limit) {
+                let orthographies = self.orthographies(word);
+                if let Some(cost) = typo::cost(&written, &meant, orthographies, limit) {
                     let starts_alike = written.first() == meant.first();
                     found.add(word, typo::similarity(cost, n_chars, starts_alike));
                 }
@@ -375,7 +429,7 @@ impl Vocabulary {
                 other.is_number && usize::from(other.n_chars).abs_diff(written.len()) < 2;
             if is_alike {
                 let meant: Vec<char> = other.folded.chars().collect();
-                if typo::cost(&written, &meant, ONE_SLIP).is_some() {
+                if typo::cost(&written, &meant, Orthographies::One, ONE_SLIP).is_some() {
                     found.add(word, similarity::NEAR_NUMBER);
                 }
             }

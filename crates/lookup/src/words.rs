@@ -6,8 +6,6 @@
 //! and the articles and prepositions of a dozen languages of Europe; rarity in the data does the
 //! rest for other languages and domains.
 
-use crate::typo;
-
 /// What a word contributes by its nature, before rarity is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nature {
@@ -28,23 +26,6 @@ pub(crate) fn nature(folded: &str) -> Nature {
     } else {
         Nature::Plain
     }
-}
-
-/// The most letters of a word that may be a slip of a glue word: longer ones are found as slips of
-/// the words of names.
-const LONGEST_SLIP_OF_GLUE: usize = 4;
-
-/// Tells whether a word that nothing else explains is a glue word with one slip in it: who writes
-/// `Lunca d Jos` or `Lunca ed Jos` means `Lunca de Jos`.
-pub(crate) fn is_slip_of_glue(folded: &str) -> bool {
-    let written: Vec<char> = folded.chars().collect();
-    let is_short =
-        written.len() <= LONGEST_SLIP_OF_GLUE && written.iter().all(|c| c.is_alphabetic());
-    is_short
-        && GLUE.iter().filter(|glue| glue.len() > 1).any(|glue| {
-            let meant: Vec<char> = glue.chars().collect();
-            typo::cost(&written, &meant, typo::ONE).is_some()
-        })
 }
 
 /// Gives the canonical form of a kind word, or nothing for any other word.
@@ -128,8 +109,6 @@ mod tests {
         assert_eq!(canonical_kind("comunei"), canonical_kind("comuna"));
         assert_eq!(nature("cluj"), Nature::Plain);
         assert_eq!(nature("de"), Nature::Glue);
-        assert!(["d", "ed", "dde", "dre", "dn", "fe"].into_iter().all(is_slip_of_glue));
-        assert!(!is_slip_of_glue("cluj") && !is_slip_of_glue("12"));
         assert_eq!(kinds_of_hint("county"), ["judet"]);
     }
 }
