@@ -359,7 +359,7 @@ pub(crate) fn check_private_pieces(table: &dyn Table) {
     };
     let not = |test: Test| Test::Not(Box::new(test));
     for test in [contains("ana@"), contains("e"), starts("+40 722"), contains("write")] {
-        assert_eq!(total_of_any(&[test.clone()]), total(test.clone(), Sight::Shown));
+        assert_eq!(total_of_any(std::slice::from_ref(&test)), total(test.clone(), Sight::Shown));
         assert_eq!(total_of_any(&[not(test.clone())]), total(not(test), Sight::Shown));
     }
     assert_eq!(total_of_any(&[not(contains("ana@")), not(starts("+40 722"))]), 3);

@@ -63,9 +63,8 @@ pub(super) fn seen(
                     // As above: what passes by a private piece is another way to pass.
                     (false, true) => {
                         let private = Filter::new(&filter.column, Test::AnyOf(hidden));
-                        let with =
-                            |way: &Vec<Filter>| [way.as_slice(), &[private.clone()]].concat();
-                        let others: Vec<Vec<Filter>> = ways.iter().map(with).collect();
+                        let mut others = ways.clone();
+                        others.iter_mut().for_each(|way| way.push(private.clone()));
                         ways.iter_mut().for_each(|way| way.extend(tests.clone()));
                         ways.extend(others);
                         continue;
