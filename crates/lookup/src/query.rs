@@ -3,9 +3,10 @@
 use ahash::AHashMap;
 
 use crate::evidence::EvidenceIdx;
+use crate::expansion::Expansion;
 use crate::index::Index;
 use crate::token::{Token, tokens};
-use crate::vocabulary::{Expansion, WordIdx, is_number, is_wide};
+use crate::vocabulary::{WordIdx, is_number, is_wide};
 use crate::weights;
 use crate::words::{Nature, nature};
 

@@ -6,6 +6,7 @@
 
 use ahash::AHashMap;
 
+use crate::expansion::{Expansion, Similarities};
 use crate::token::{Token, abbreviates, new_form, old_form, skeleton};
 use crate::trigram::{Trigram, word_trigrams};
 use crate::typo::{self, Orthographies};
@@ -13,9 +14,6 @@ use crate::words::{Nature, canonical_kind, nature, related_kinds};
 
 /// The position of a folded word in the vocabulary.
 pub(crate) type WordIdx = u32;
-
-/// A query word stands for at most this many words of the vocabulary; the likeliest are kept.
-const MAX_EXPANSIONS: usize = 96;
 
 /// Dotted words of names that are compared with a query word.
 const MAX_DOTTED: usize = 2048;
@@ -96,16 +94,6 @@ pub(crate) struct Word {
     has_old_letter: bool,
     /// Whether some name writes it with any diacritic.
     has_diacritic: bool,
-}
-
-/// A word that a query word may stand for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Expansion {
-    pub(crate) word: WordIdx,
-    pub(crate) similarity: f32,
-    /// Whether one is short for the other, which says little about what was meant: `a.` may be
-    /// short for any word with an A.
-    pub(crate) is_abbreviation: bool,
 }
 
 impl Vocabulary {
@@ -189,7 +177,7 @@ impl Vocabulary {
             found.add(word, similarity::FOLDED);
         }
         if is_number(&token.folded) {
-            if found.similarities.is_empty() {
+            if found.is_empty() {
                 self.expand_number(&token.folded, &mut found);
             }
             return found.into_sorted();
@@ -212,8 +200,8 @@ impl Vocabulary {
         }
         // A word that names hold is no slip of a kind word.
         if self.find(&token.folded).is_some() {
-            found.similarities.retain(|word, _| {
-                let word = self.word(*word);
+            found.retain(|word| {
+                let word = self.word(word);
                 word.nature != Nature::Kind || word.folded == token.folded
             });
         }
@@ -226,7 +214,7 @@ impl Vocabulary {
     /// `sus` in `Bârsău de sua`, and `d` is `de`.
     fn expand_short(&self, token: &Token, found: &mut Similarities) {
         let written: Vec<char> = token.folded.chars().collect();
-        let is_known = found.similarities.values().any(|(_, is_abbreviation)| !is_abbreviation);
+        let is_known = found.has_word();
         if is_known || token.dotted || written.len() > 3 || written.iter().copied().any(is_wide) {
             return;
         }
@@ -485,43 +473,4 @@ pub(crate) fn is_number(folded: &str) -> bool {
 /// Han, kana and hangul say in one character what other scripts say in a word.
 pub(crate) fn is_wide(char: char) -> bool {
     matches!(char, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
-}
-
-#[derive(Default)]
-struct Similarities {
-    similarities: AHashMap<WordIdx, (f32, bool)>,
-}
-
-impl Similarities {
-    fn add(&mut self, word: WordIdx, similarity: f32) {
-        self.offer(word, similarity, false);
-    }
-
-    fn add_abbreviation(&mut self, word: WordIdx, similarity: f32) {
-        self.offer(word, similarity, true);
-    }
-
-    fn offer(&mut self, word: WordIdx, similarity: f32, is_abbreviation: bool) {
-        let best = self.similarities.entry(word).or_insert((similarity, is_abbreviation));
-        if similarity > best.0 {
-            *best = (similarity, is_abbreviation);
-        }
-    }
-
-    fn into_sorted(self) -> Vec<Expansion> {
-        let mut expansions: Vec<Expansion> = self
-            .similarities
-            .into_iter()
-            .map(|(word, (similarity, is_abbreviation))| Expansion {
-                word,
-                similarity,
-                is_abbreviation,
-            })
-            .collect();
-        expansions.sort_by(|left, right| {
-            right.similarity.total_cmp(&left.similarity).then(left.word.cmp(&right.word))
-        });
-        expansions.truncate(MAX_EXPANSIONS);
-        expansions
-    }
 }
