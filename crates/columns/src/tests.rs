@@ -347,6 +347,23 @@ pub(crate) fn check_private_pieces(table: &dyn Table) {
         assert_eq!(total(Test::Not(Box::new(test)), Sight::Shown), 3, "nothing is left out");
     }
     assert_eq!(total(Test::Not(Box::new(contains("write"))), Sight::Shown), 2);
+    // The same conditions among others of which one must hold.
+    let total_of_any = |tests: &[Test]| {
+        let shown =
+            |test: &Test| Filter { sight: Sight::Shown, ..Filter::new("note", test.clone()) };
+        let nothing = Filter::new("note", equal("no such note"));
+        let alternatives = vec![tests.iter().map(shown).collect(), vec![nothing]];
+        let mut query = Query::first(0, Vec::new());
+        query.any.push(AnyGroup { alternatives });
+        table.query(&query, &deadline()).unwrap().total
+    };
+    let not = |test: Test| Test::Not(Box::new(test));
+    for test in [contains("ana@"), contains("e"), starts("+40 722"), contains("write")] {
+        assert_eq!(total_of_any(std::slice::from_ref(&test)), total(test.clone(), Sight::Shown));
+        assert_eq!(total_of_any(&[not(test.clone())]), total(not(test), Sight::Shown));
+    }
+    assert_eq!(total_of_any(&[not(contains("ana@")), not(starts("+40 722"))]), 3);
+    assert_eq!(total_of_any(&[not(contains("ana@")), contains("nothing")]), 1);
 }
 
 #[test]

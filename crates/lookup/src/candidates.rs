@@ -5,8 +5,11 @@
 //! the start of a search (the idea of MaxScore). Only the cap on postings can lose a name, and
 //! it loses the longest ones.
 
+use ahash::AHashMap;
+
 use crate::index::{Index, NameIdx};
 use crate::query::{QueryWord, Reading};
+use crate::vocabulary::similarity;
 use crate::weights::LEAST_QUERY_COVERAGE;
 
 /// Posting entries read for the words that can start a search.
@@ -46,7 +49,7 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
             light_weight < least
         })
         .count();
-    let (light, heavy) = by_weight.split_at(n_light);
+    let (light_words, heavy) = by_weight.split_at(n_light);
 
     let mut coverage = Coverage::new(index.names.len());
     let mut n_left = MAX_POSTINGS;
@@ -67,7 +70,7 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
         let short = word.expansions.iter().filter(|expansion| expansion.is_abbreviation);
         short.map(move |expansion| (at, word.weight, expansion))
     });
-    let light = light.iter().enumerate().flat_map(|(at, word)| {
+    let light = light_words.iter().enumerate().flat_map(|(at, word)| {
         let at = heavy.len() + at;
         word.expansions.iter().map(move |expansion| (at, word.weight, expansion))
     });
@@ -76,6 +79,10 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
             coverage.raise(*name, at, weight * expansion.similarity);
         }
     }
+    let by_bit = heavy.iter().chain(light_words);
+    let context = by_bit.enumerate().filter(|(_, word)| !word.evidence.is_empty());
+    let context: Vec<(usize, &QueryWord)> = context.map(|(at, word)| (at, *word)).collect();
+    coverage.add_context(index, &context);
     coverage.into_candidates(least, LEAST_QUERY_COVERAGE * reading.weight, is_complete)
 }
 
@@ -85,11 +92,18 @@ struct Coverage {
     /// The words of the query that a name answers, one bit each; a query has fewer than 64.
     words: Vec<u64>,
     touched: Vec<NameIdx>,
+    /// What the contexts of the touched names answer besides, where there are too many to score.
+    by_context: AHashMap<NameIdx, f32>,
 }
 
 impl Coverage {
     fn new(n_names: usize) -> Self {
-        Coverage { covered: vec![0.0; n_names], words: vec![0; n_names], touched: Vec::new() }
+        Coverage {
+            covered: vec![0.0; n_names],
+            words: vec![0; n_names],
+            touched: Vec::new(),
+            by_context: AHashMap::new(),
+        }
     }
 
     /// Expansions come likeliest first, so the first to touch a name for a word is the best.
@@ -112,16 +126,36 @@ impl Coverage {
         }
     }
 
+    /// Counts what the context of a name answers, where not all names can be scored: of the names
+    /// that hold a word like `Vâlcea` few lie in that county.
+    fn add_context(&mut self, index: &Index, context: &[(usize, &QueryWord)]) {
+        if self.touched.len() <= MAX_SCORED {
+            return;
+        }
+        for name in &self.touched {
+            let entry = index.names[*name as usize].entry;
+            let answered = self.words[*name as usize];
+            let said = context.iter().filter(|(at, word)| {
+                answered & (1_u64 << (at % 64)) == 0 && index.evidence.holds(entry, &word.evidence)
+            });
+            let weight: f32 = said.map(|(_, word)| word.weight * similarity::EVIDENCE).sum();
+            if weight > 0.0 {
+                self.by_context.insert(*name, weight);
+            }
+        }
+    }
+
     fn into_candidates(self, least: f32, least_counted: f32, is_complete: bool) -> Candidates {
         let mut names = self.touched;
         // Abbreviations inside names are seen only in full scoring, hence the slack.
         names.retain(|name| self.covered[*name as usize] >= least * 0.9);
         let is_counted = |name: &&NameIdx| self.covered[**name as usize] >= least_counted * 0.9;
         let n_covering = names.iter().filter(is_counted).count().max(names.len().min(MAX_SCORED));
+        let said = |name: &NameIdx| {
+            self.covered[*name as usize] + self.by_context.get(name).copied().unwrap_or(0.0)
+        };
         let order = |left: &NameIdx, right: &NameIdx| {
-            let (left_covered, right_covered) =
-                (self.covered[*left as usize], self.covered[*right as usize]);
-            right_covered.total_cmp(&left_covered).then(left.cmp(right))
+            said(right).total_cmp(&said(left)).then(left.cmp(right))
         };
         if names.len() > MAX_SCORED {
             names.select_nth_unstable_by(MAX_SCORED, order);

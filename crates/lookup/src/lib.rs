@@ -43,6 +43,7 @@ mod words;
 
 mod code;
 mod evidence;
+mod expansion;
 mod vocabulary;
 
 mod background;

@@ -3,9 +3,10 @@
 use ahash::AHashMap;
 
 use crate::evidence::EvidenceIdx;
+use crate::expansion::Expansion;
 use crate::index::Index;
 use crate::token::{Token, tokens};
-use crate::vocabulary::{Expansion, WordIdx, is_number};
+use crate::vocabulary::{WordIdx, is_number, is_wide};
 use crate::weights;
 use crate::words::{Nature, nature};
 
@@ -90,6 +91,7 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
             let n_holding =
                 meant.map_or(1, |likeliest| index.postings[likeliest.word as usize].len() as u32);
             let of_token = nature(&token.folded);
+            let is_known = expansions.iter().any(|expansion| !expansion.is_abbreviation);
             let nature = match meant {
                 Some(likeliest) if of_token == Nature::Plain => {
                     index.vocabulary.word(likeliest.word).nature
@@ -98,7 +100,7 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
             };
             QueryWord {
                 spelling: index.vocabulary.spelling(&token.spelled),
-                weight: weights::in_query(nature, n_holding, n_names),
+                weight: weights::in_query(nature, n_holding, n_names) * doubt(&token, is_known),
                 is_number: is_number(&token.folded),
                 nature,
                 evidence: index.evidence.find(&token.folded),
@@ -115,6 +117,19 @@ fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {
     }
     let weight = words.iter().map(|word| word.weight).sum();
     Reading { words, answers, weight, factor }
+}
+
+/// What is left of the weight of a word that no name holds, so short that its slips lead nowhere:
+/// it may be any other short word.
+const DOUBT: f32 = 0.5;
+/// The most letters of such a word.
+const DOUBTED_CHARS: usize = 3;
+
+fn doubt(token: &Token, is_known: bool) -> f32 {
+    let is_doubted = !is_known
+        && token.folded.chars().count() <= DOUBTED_CHARS
+        && token.folded.chars().all(|char| char.is_alphabetic() && !is_wide(char));
+    if is_doubted { DOUBT } else { 1.0 }
 }
 
 fn joined(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {

@@ -1,6 +1,6 @@
 //! One name against one reading of a query: which words answer which, and what that is worth.
 
-use crate::index::{Index, NameRecord, WordOfName};
+use crate::index::{Index, NameIdx, NameRecord, WordOfName};
 use crate::query::{QueryWord, Reading};
 use crate::token::abbreviates;
 use crate::typo;
@@ -38,10 +38,57 @@ const LETTERS_OF_A_SLIP: f32 = 2.0;
 const KEPT_LEAST: f32 = 0.56;
 const KEPT_MOST: f32 = 0.82;
 
+/// The score from which on a name shows that a small word of the query is a word of names.
+const SHOWS_A_WORD: f32 = 0.75;
+
+/// The small words of a query that a good candidate answers, so that no other name may do without
+/// them: of `Vișina npuă, Olt` the second is a word of `Vișina Nouă`, and no preposition.
+#[derive(Debug)]
+pub(crate) struct Needed(Vec<bool>);
+
+impl Needed {
+    /// Finds the words that the names which fit the whole query well answer.
+    pub(crate) fn by(index: &Index, reading: &Reading, names: &[NameIdx]) -> Self {
+        let words = &reading.words;
+        let may_join = |word: &QueryWord| {
+            word.nature != Nature::Kind && is_small_word(word) && !word.expansions.is_empty()
+        };
+        let last_evidence = words.iter().rposition(|word| !word.evidence.is_empty()).unwrap_or(0);
+        let all = Needed(words.iter().map(may_join).collect());
+        if !all.0[..last_evidence.min(words.len())].contains(&true) {
+            return Needed(vec![false; words.len()]);
+        }
+        let mut needed = vec![false; words.len()];
+        for name in names {
+            let name = &index.names[*name as usize];
+            let answered = answer(index, reading, index.words_of(name));
+            let is_new =
+                |at: usize| all.0[at] && !needed[at] && answered.by_query_word[at].is_some();
+            let new: Vec<usize> = (0..words.len()).filter(|at| is_new(*at)).collect();
+            if !new.is_empty()
+                && score_answered(index, reading, &all, name, &answered) >= SHOWS_A_WORD
+            {
+                new.into_iter().for_each(|at| needed[at] = true);
+            }
+        }
+        Needed(needed)
+    }
+}
+
 /// Scores a name between 0 and 1.
-pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 {
+pub(crate) fn score(index: &Index, reading: &Reading, needed: &Needed, name: &NameRecord) -> f32 {
+    let answered = answer(index, reading, index.words_of(name));
+    score_answered(index, reading, needed, name, &answered)
+}
+
+fn score_answered(
+    index: &Index,
+    reading: &Reading,
+    needed: &Needed,
+    name: &NameRecord,
+    answered: &Answered,
+) -> f32 {
     let words = index.words_of(name);
-    let answered = answer(index, reading, words);
     let mut query_covered = 0.0;
     let mut name_covered = 0.0;
     let mut other_order = false;
@@ -56,16 +103,16 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
             let is_evidence = index.evidence.holds(name.entry, &query_word.evidence);
             // `jud.` before `Alba` says what `Alba` is, and needs no answer of its own.
             // So does `Kr.` before `Emsland`, or a preposition of a language without a list.
-            let announces =
-                (query_word.nature == Nature::Kind || is_small_word(query_word)) && is_supported;
+            let joins = is_small_word(query_word) && !needed.0[query_idx];
+            let announces = (query_word.nature == Nature::Kind || joins) && is_supported;
             if is_evidence || announces {
                 query_covered += query_word.weight * similarity::EVIDENCE;
             } else if query_word.nature == Nature::Kind {
                 // `Primăria comunei X`: two kind words speak of the one that the name has.
                 query_covered += query_word.weight * said_kind(query_word, words);
             }
-            let passes_on = is_small_word(query_word) && is_supported;
-            is_supported = (is_evidence && query_word.nature != Nature::Kind) || passes_on;
+            is_supported =
+                (is_evidence && query_word.nature != Nature::Kind) || (joins && is_supported);
         } else {
             is_supported = false;
         }
@@ -107,7 +154,7 @@ pub(crate) fn score(index: &Index, reading: &Reading, name: &NameRecord) -> f32 
     if other_order {
         score *= OTHER_ORDER;
     }
-    if has_other_number(index, reading, words, &answered) {
+    if has_other_number(index, reading, words, answered) {
         score *= OTHER_NUMBER;
     }
     score

@@ -9,7 +9,7 @@ use crate::entry::{Answer, EntryIdx, How, Match, Request};
 use crate::evidence::EvidenceIdx;
 use crate::index::{Index, NameIdx, NameSource};
 use crate::query::{readings, without_unknown_numbers};
-use crate::score::score;
+use crate::score::{Needed, score};
 
 use crate::token::{folded_name, spelled_name, tokens};
 use crate::trigram::similarity;
@@ -61,8 +61,10 @@ impl Index {
         let mut n_unscored = 0;
         for reading in readings(self, request.text) {
             let candidates = candidates(self, &reading);
+            let needed = Needed::by(self, &reading, &candidates.names);
             for name in &candidates.names {
-                found.add_name(*name, score(self, &reading, &self.names[*name as usize]));
+                let record = &self.names[*name as usize];
+                found.add_name(*name, score(self, &reading, &needed, record));
             }
             n_unscored = n_unscored.max(candidates.n_covering - candidates.names.len());
             answer.is_total_exact &=
@@ -71,8 +73,11 @@ impl Index {
         if found.by_entry.is_empty()
             && let Some(reading) = without_unknown_numbers(self, request.text)
         {
-            for name in candidates(self, &reading).names {
-                found.add_name(name, score(self, &reading, &self.names[name as usize]));
+            let names = candidates(self, &reading).names;
+            let needed = Needed::by(self, &reading, &names);
+            for name in names {
+                let record = &self.names[name as usize];
+                found.add_name(name, score(self, &reading, &needed, record));
             }
         }
         answer.wanted_meaning = found.best() < MEANING_BELOW;

@@ -459,3 +459,80 @@ fn one_word_means_the_chapter() {
 fn a_letter_in_place_of_a_space_is_one_slip() {
     check("CLUJXNAPOCA", Some("MUNICIPIUL CLUJ-NAPOCA"));
 }
+
+/// Villages of two counties, as a gazetteer lists them.
+fn villages() -> Index {
+    let of = |(value, (name, county)): (usize, &(&str, &str))| Entry {
+        traits: vec![format!("County: {county}")],
+        ..entry(value, name)
+    };
+    let mut names = vec![
+        ("VIȘINA".to_owned(), "OLT"),
+        ("VIȘINA NOUĂ".to_owned(), "OLT"),
+        ("BENCECU DE JOS".to_owned(), "TIMIȘ"),
+        ("BENCECU DE SUS".to_owned(), "TIMIȘ"),
+        ("CORNU".to_owned(), "PRAHOVA"),
+        ("CORNU DE JOS".to_owned(), "PRAHOVA"),
+        ("CORNU DE SUS".to_owned(), "PRAHOVA"),
+        ("SALVA".to_owned(), "BISTRIȚA-NĂSĂUD"),
+        ("NĂSĂUD".to_owned(), "BISTRIȚA-NĂSĂUD"),
+        ("RACOVIȚA".to_owned(), "VÂLCEA"),
+        ("SATU NOU".to_owned(), "OLT"),
+    ];
+    for (at, letter) in ('a'..='z').flat_map(|a| ('a'..='z').map(move |b| (a, b))).enumerate() {
+        let (first, second) = letter;
+        names.push((format!("VALEA {first}o{second}ești"), ["OLT", "GORJ"][at % 2]));
+        names.push((format!("RACOVIȚA {second}u{first}ani"), ["IAȘI", "CLUJ"][at % 2]));
+    }
+    let names: Vec<(&str, &str)> =
+        names.iter().map(|(name, county)| (name.as_str(), *county)).collect();
+    Index::build(names.iter().enumerate().map(of).collect())
+}
+
+#[test]
+fn a_small_word_that_a_name_answers_is_not_passed_over() {
+    let index = villages();
+    for (query, expected) in [
+        ("Vișina Npuă, Olt", "VIȘINA NOUĂ"),
+        ("Bencecu d Jos, Timiș", "BENCECU DE JOS"),
+        ("Bencecu fe Sus jud. Timiș", "BENCECU DE SUS"),
+        ("Cornu de Jso, Prahova", "CORNU DE JOS"),
+        ("alva, Bistrița-Năsăud", "SALVA"),
+    ] {
+        let answer = index.lookup(&request(query));
+        let first = answer.matches.first().map(|found| found.matched.as_str());
+        assert_eq!(first, Some(expected), "`{query}`: {:?}", answer.matches);
+    }
+}
+
+#[test]
+fn a_context_that_many_names_resemble_does_not_hide_the_name() {
+    let index = villages();
+    for query in ["Racovița, Vâlcea", "Raacovița jud. Vâlcea", "Racoviț, Valcea"] {
+        let answer = index.lookup(&request(query));
+        let first = answer.matches.first().map(|found| found.matched.as_str());
+        assert_eq!(first, Some("RACOVIȚA"), "`{query}`: {:?}", answer.matches);
+    }
+}
+
+#[test]
+fn a_slip_in_a_short_word_finds_something() {
+    let index = villages();
+    for query in ["satu noy", "satu nu", "satu nxou"] {
+        assert!(!index.lookup(&request(query)).matches.is_empty(), "`{query}`");
+    }
+}
+
+#[test]
+fn names_with_diacritics_have_one_orthography() {
+    let names =
+        ["LADA", "LISA", "BĂRNEȘTI", "BURNEȘTI", "CÂLNIC", "CĂLAN", "ȘIRIU", "SARAIU", "ȚIBRU"];
+    let index = Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
+    // Of `lida` both lie one slip away: the `a` of `Lada` is no `â`.
+    for (query, is_sure) in [("lida", false), ("birnesti", false), ("cilnic", true)] {
+        let matches = index.lookup(&request(query)).matches;
+        let second = matches.get(1).map_or(0.0, |found| found.score.get());
+        let leads = matches[0].score.get() >= 0.85 && matches[0].score.get() - second >= 0.05;
+        assert_eq!(leads, is_sure, "`{query}`: {matches:?}");
+    }
+}

@@ -13,6 +13,20 @@ const ADDED: f32 = 1.05;
 /// What an inner `a` for `i` costs, or the other way round.
 const ORTHOGRAPHY: f32 = 0.35;
 
+/// What one slip of any kind costs at most.
+pub(crate) const ONE: f32 = ADDED;
+/// What a single letter may cost that is left of two.
+pub(crate) const LOST: f32 = COMMON;
+
+/// In how many orthographies a word of the dimension is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Orthographies {
+    /// One: its `a` and `i` are no `â` and `î`.
+    One,
+    /// Perhaps two: it has an `â` or `î`, or nobody knows, since the names have no diacritics.
+    Two,
+}
+
 /// The longest word that is compared; longer ones must agree in other ways.
 pub(crate) const MAX_CHARS: usize = 32;
 
@@ -31,7 +45,12 @@ pub(crate) fn allowed(n_chars: usize) -> f32 {
 
 /// Adds up the slips that lead from a word of the dimension to a word of the query, or gives
 /// nothing when they cost more than `limit`.
-pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> {
+pub(crate) fn cost(
+    written: &[char],
+    meant: &[char],
+    orthographies: Orthographies,
+    limit: f32,
+) -> Option<f32> {
     let n_meant = meant.len();
     if written.len() > MAX_CHARS || n_meant > MAX_CHARS {
         return None;
@@ -50,7 +69,7 @@ pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> 
         let mut least = current[0];
         for column in 1..=n_meant {
             let other = meant[column - 1];
-            let changed = match difference(letter, other) {
+            let changed = match difference(letter, other, orthographies) {
                 Some(cost) if cost == 0.0 || column > 1 => cost,
                 Some(_) | None => WRONG,
             };
@@ -60,8 +79,8 @@ pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> 
             if row > 1
                 && column > 1
                 && letter != other
-                && let Some(first) = difference(letter, meant[column - 2])
-                && let Some(second) = difference(written[row - 2], other)
+                && let Some(first) = difference(letter, meant[column - 2], orthographies)
+                && let Some(second) = difference(written[row - 2], other, orthographies)
             {
                 best = best.min(before[column - 2] + COMMON + first + second);
             }
@@ -79,10 +98,10 @@ pub(crate) fn cost(written: &[char], meant: &[char], limit: f32) -> Option<f32> 
 
 /// What it costs to take one letter for another that is no wrong one: the same, or the other
 /// orthography.
-fn difference(letter: char, other: char) -> Option<f32> {
+fn difference(letter: char, other: char, orthographies: Orthographies) -> Option<f32> {
     match (letter, other) {
         (letter, other) if letter == other => Some(0.0),
-        ('a', 'i') | ('i', 'a') => Some(ORTHOGRAPHY),
+        ('a', 'i') | ('i', 'a') if orthographies == Orthographies::Two => Some(ORTHOGRAPHY),
         _ => None,
     }
 }
@@ -90,9 +109,13 @@ fn difference(letter: char, other: char) -> Option<f32> {
 /// What one slip takes from the similarity of words of one letter.
 const SLIP: f32 = 0.9;
 
+/// What a slip in the first letter takes besides. Little enough that a name with another slip is
+/// not sure beside it.
+const FIRST_LETTER: f32 = 0.03;
+
 /// Gives the similarity that slips of this cost leave.
 pub(crate) fn similarity(cost: f32, n_chars: usize, starts_alike: bool) -> f32 {
-    let first_letter = if starts_alike { 0.0 } else { 0.05 };
+    let first_letter = if starts_alike { 0.0 } else { FIRST_LETTER };
     1.0 - SLIP * cost / n_chars as f32 - first_letter
 }
 
@@ -109,7 +132,7 @@ mod tests {
     fn check(written: &str, meant: &str, expected: Option<f32>) {
         let written: Vec<char> = written.chars().collect();
         let meant: Vec<char> = meant.chars().collect();
-        assert_eq!(cost(&written, &meant, 2.1), expected);
+        assert_eq!(cost(&written, &meant, Orthographies::Two, 2.1), expected);
     }
 
     #[test]
@@ -125,5 +148,7 @@ mod tests {
         check("roman", "romania", Some(2.0 * COMMON));
         check("iasi", "bacau", None);
         check("", "ab", Some(2.0 * COMMON));
+        let (lida, lada) = (['l', 'i', 'd', 'a'], ['l', 'a', 'd', 'a']);
+        assert_eq!(cost(&lida, &lada, Orthographies::One, 2.1), Some(WRONG));
     }
 }

@@ -6,16 +6,14 @@
 
 use ahash::AHashMap;
 
+use crate::expansion::{Expansion, Similarities};
 use crate::token::{Token, abbreviates, new_form, old_form, skeleton};
 use crate::trigram::{Trigram, word_trigrams};
-use crate::typo;
+use crate::typo::{self, Orthographies};
 use crate::words::{Nature, canonical_kind, nature, related_kinds};
 
 /// The position of a folded word in the vocabulary.
 pub(crate) type WordIdx = u32;
-
-/// A query word stands for at most this many words of the vocabulary; the likeliest are kept.
-const MAX_EXPANSIONS: usize = 96;
 
 /// Dotted words of names that are compared with a query word.
 const MAX_DOTTED: usize = 2048;
@@ -56,6 +54,8 @@ pub(crate) mod similarity {
     pub(crate) const INITIAL: f32 = 0.9;
     /// A number that no name has, one slip away from one that some name has.
     pub(crate) const NEAR_NUMBER: f32 = 0.6;
+    /// A word of up to three letters with a slip in it.
+    pub(crate) const SHORT: f32 = 0.65;
     /// The query's word is inside a longer word.
     pub(crate) const INSIDE: f32 = 0.78;
 }
@@ -73,7 +73,12 @@ pub(crate) struct Vocabulary {
     /// Short words that some name writes with a dot.
     dotted: Vec<WordIdx>,
     spellings: AHashMap<String, u32>,
+    /// Whether names write diacritics at all.
+    writes_diacritics: bool,
 }
+
+/// Diacritics are written where at least one word in so many has one.
+const WRITTEN_IN: usize = 4;
 
 /// One folded word.
 #[derive(Debug)]
@@ -85,16 +90,10 @@ pub(crate) struct Word {
     pub(crate) dotted: bool,
     pub(crate) is_number: bool,
     letters: LetterSet,
-}
-
-/// A word that a query word may stand for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Expansion {
-    pub(crate) word: WordIdx,
-    pub(crate) similarity: f32,
-    /// Whether one is short for the other, which says little about what was meant: `a.` may be
-    /// short for any word with an A.
-    pub(crate) is_abbreviation: bool,
+    /// Whether some name writes it with an `â` or `î`.
+    has_old_letter: bool,
+    /// Whether some name writes it with any diacritic.
+    has_diacritic: bool,
 }
 
 impl Vocabulary {
@@ -112,7 +111,10 @@ impl Vocabulary {
             Some(word) => *word,
             None => self.add_word(token),
         };
-        self.words[word as usize].dotted |= token.dotted;
+        let known = &mut self.words[word as usize];
+        known.dotted |= token.dotted;
+        known.has_old_letter |= token.spelled.contains(['â', 'î']);
+        known.has_diacritic |= token.spelled != token.folded;
         if let Some(old) = old_form(token) {
             let words = self.by_old_form.entry(old).or_default();
             if !words.contains(&word) {
@@ -135,6 +137,21 @@ impl Vocabulary {
         for words in self.by_trigram.values_mut() {
             words.shrink_to_fit();
         }
+        let n_marked = self.words.iter().filter(|word| word.has_diacritic).count();
+        self.writes_diacritics = n_marked * WRITTEN_IN > self.words.len();
+        for word in 0..self.words.len() as WordIdx {
+            if self.orthographies(word) == Orthographies::Two {
+                let skeleton = skeleton(&self.word(word).folded);
+                self.by_skeleton.entry(skeleton).or_default().push(word);
+            }
+        }
+    }
+
+    /// Tells whether an `a` or `i` of a word may be an `â` or `î`: names that write diacritics write
+    /// those too.
+    fn orthographies(&self, word: WordIdx) -> Orthographies {
+        let is_one = self.writes_diacritics && !self.word(word).has_old_letter;
+        if is_one { Orthographies::One } else { Orthographies::Two }
     }
 
     pub(crate) fn word(&self, word: WordIdx) -> &Word {
@@ -160,7 +177,7 @@ impl Vocabulary {
             found.add(word, similarity::FOLDED);
         }
         if is_number(&token.folded) {
-            if found.similarities.is_empty() {
+            if found.is_empty() {
                 self.expand_number(&token.folded, &mut found);
             }
             return found.into_sorted();
@@ -183,12 +200,35 @@ impl Vocabulary {
         }
         // A word that names hold is no slip of a kind word.
         if self.find(&token.folded).is_some() {
-            found.similarities.retain(|word, _| {
-                let word = self.word(*word);
+            found.retain(|word| {
+                let word = self.word(word);
                 word.nature != Nature::Kind || word.folded == token.folded
             });
         }
+        self.expand_short(token, &mut found);
         found.into_sorted()
+    }
+
+    /// Finds the words that a word of up to three letters, which names do not hold, is one slip
+    /// away from. They are many, so they support other words and never start a search: `sua` is
+    /// `sus` in `Bârsău de sua`, and `d` is `de`.
+    fn expand_short(&self, token: &Token, found: &mut Similarities) {
+        let written: Vec<char> = token.folded.chars().collect();
+        let is_known = found.has_word();
+        if is_known || token.dotted || written.len() > 3 || written.iter().copied().any(is_wide) {
+            return;
+        }
+        let limit = if written.len() == 1 { typo::LOST } else { typo::ONE };
+        for (word, _) in self.count_shared(&word_trigrams(&token.folded)) {
+            let other = self.word(word);
+            let is_alike =
+                !other.is_number && usize::from(other.n_chars).abs_diff(written.len()) < 2;
+            let meant: Vec<char> = other.folded.chars().collect();
+            let orthographies = self.orthographies(word);
+            if is_alike && typo::cost(&written, &meant, orthographies, limit).is_some() {
+                found.add_abbreviation(word, similarity::SHORT);
+            }
+        }
     }
 
     fn add_word(&mut self, token: &Token) -> WordIdx {
@@ -201,9 +241,10 @@ impl Vocabulary {
             dotted: token.dotted,
             is_number: is_number(&token.folded),
             letters: LetterSet::of(&token.folded),
+            has_old_letter: false,
+            has_diacritic: false,
         });
         self.by_folded.insert(token.folded.clone(), word);
-        self.by_skeleton.entry(skeleton(&token.folded)).or_default().push(word);
         if let Some(kind) = canonical_kind(&token.folded) {
             self.by_kind.entry(kind).or_default().push(word);
         }
@@ -347,7 +388,8 @@ impl Vocabulary {
                 && letters.n_different(other.letters) <= 2 * u32::from(n_typos);
             if near {
                 let meant: Vec<char> = other.folded.chars().collect();
-                if let Some(cost) = typo::cost(&written, &meant, limit) {
+                let orthographies = self.orthographies(word);
+                if let Some(cost) = typo::cost(&written, &meant, orthographies, limit) {
                     let starts_alike = written.first() == meant.first();
                     found.add(word, typo::similarity(cost, n_chars, starts_alike));
                 }
@@ -375,7 +417,7 @@ impl Vocabulary {
                 other.is_number && usize::from(other.n_chars).abs_diff(written.len()) < 2;
             if is_alike {
                 let meant: Vec<char> = other.folded.chars().collect();
-                if typo::cost(&written, &meant, ONE_SLIP).is_some() {
+                if typo::cost(&written, &meant, Orthographies::One, ONE_SLIP).is_some() {
                     found.add(word, similarity::NEAR_NUMBER);
                 }
             }
@@ -431,43 +473,4 @@ pub(crate) fn is_number(folded: &str) -> bool {
 /// Han, kana and hangul say in one character what other scripts say in a word.
 pub(crate) fn is_wide(char: char) -> bool {
     matches!(char, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
-}
-
-#[derive(Default)]
-struct Similarities {
-    similarities: AHashMap<WordIdx, (f32, bool)>,
-}
-
-impl Similarities {
-    fn add(&mut self, word: WordIdx, similarity: f32) {
-        self.offer(word, similarity, false);
-    }
-
-    fn add_abbreviation(&mut self, word: WordIdx, similarity: f32) {
-        self.offer(word, similarity, true);
-    }
-
-    fn offer(&mut self, word: WordIdx, similarity: f32, is_abbreviation: bool) {
-        let best = self.similarities.entry(word).or_insert((similarity, is_abbreviation));
-        if similarity > best.0 {
-            *best = (similarity, is_abbreviation);
-        }
-    }
-
-    fn into_sorted(self) -> Vec<Expansion> {
-        let mut expansions: Vec<Expansion> = self
-            .similarities
-            .into_iter()
-            .map(|(word, (similarity, is_abbreviation))| Expansion {
-                word,
-                similarity,
-                is_abbreviation,
-            })
-            .collect();
-        expansions.sort_by(|left, right| {
-            right.similarity.total_cmp(&left.similarity).then(left.word.cmp(&right.word))
-        });
-        expansions.truncate(MAX_EXPANSIONS);
-        expansions
-    }
 }

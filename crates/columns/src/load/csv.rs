@@ -44,6 +44,7 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
         None => Vec::new(),
         Some(_) => cells.iter().map(|cell| records.cell(cell).0.trim().to_owned()).collect(),
     };
+    records.n_columns = header.len();
     let places = table.start(&unique(header))?;
     let mut quoting = vec![Quoting::default(); places.len()];
     let mut row = 0;
@@ -146,6 +147,8 @@ struct Records {
     is_ended: bool,
     line: u64,
     breaks: Breaks,
+    /// How many cells a row has; none while the names of the columns are not read.
+    n_columns: usize,
 }
 
 /// What ends a line.
@@ -161,7 +164,8 @@ impl Records {
     fn open(path: &Path) -> Result<Self> {
         let file = Decoded::open(path)?;
         let breaks = Breaks::Feeds;
-        Ok(Records { file, buffer: Vec::new(), at: 0, is_ended: false, line: 1, breaks })
+        let buffer = Vec::new();
+        Ok(Records { file, buffer, at: 0, is_ended: false, line: 1, breaks, n_columns: 0 })
     }
 
     fn skip_mark(&mut self) -> Result<()> {
@@ -221,8 +225,13 @@ impl Records {
             let parsed = split(&self.buffer[start..], start, delimiter, cells, Quotes::Honoured);
             let is_whole = parsed.is_some_and(|parsed| parsed.is_terminated)
                 || (self.is_ended && parsed.is_some());
-            if is_whole {
-                let parsed = parsed.expect("a whole record was parsed");
+            if let Some(parsed) = parsed.filter(|_| is_whole) {
+                if parsed.n_lines > 1 && self.is_lines(start, parsed, delimiter) {
+                    cells.clear();
+                    let line =
+                        split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);
+                    return Ok(line.map(|line| self.advance(line, false)));
+                }
                 return Ok(Some(self.advance(parsed, false)));
             }
             let may_grow = !self.is_ended && self.buffer.len() - start < MAX_RECORD_BYTES;
@@ -233,9 +242,27 @@ impl Records {
             // The quote stays open to the end of the file, or for longer than any record: the
             // line is taken as it stands, and only this line.
             cells.clear();
-            let parsed = split(&self.buffer[start..], start, delimiter, cells, Quotes::Ignored);
+            let parsed = split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);
             return Ok(parsed.map(|parsed| self.advance(parsed, true)));
         }
+    }
+
+    /// Tells whether a record of several lines is several records: each of its lines has the cells
+    /// of a row, so the quote that holds them together is a letter of a cell, and so is the one
+    /// that seems to close it.
+    fn is_lines(&self, start: usize, record: Parsed, delimiter: u8) -> bool {
+        if self.n_columns < 2 {
+            return false;
+        }
+        let mut cells = Vec::new();
+        let mut rest = &self.buffer[start..start + record.n_bytes];
+        while !rest.is_empty() {
+            cells.clear();
+            let line = split(rest, 0, delimiter, &mut cells, Quotes::WithinLine);
+            let Some(line) = line.filter(|_| cells.len() == self.n_columns) else { return false };
+            rest = &rest[line.n_bytes..];
+        }
+        true
     }
 
     fn advance(&mut self, parsed: Parsed, has_open_quote: bool) -> Record {
@@ -265,10 +292,13 @@ fn feeds_for_returns(bytes: &mut [u8]) {
     bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
 }
 
+/// How far a quote reaches.
 #[derive(Clone, Copy, PartialEq)]
 enum Quotes {
+    /// To the next one, over any number of lines.
     Honoured,
-    Ignored,
+    /// To the next one of its line; one that has none is a letter.
+    WithinLine,
 }
 
 #[derive(Clone, Copy)]
@@ -290,34 +320,19 @@ fn split(
     let mut at = 0;
     let mut n_breaks_inside = 0;
     loop {
-        let is_quoted = quotes == Quotes::Honoured && bytes.get(at) == Some(&b'"');
-        if is_quoted {
-            let close = quoted_end(&bytes[at + 1..])?;
-            let start = at + 1;
-            let end = start + close.at;
-            n_breaks_inside += memchr::memchr_iter(b'\n', &bytes[start..end]).count() as u64;
-            // Text between the closing quote and the delimiter belongs to no rule; it is kept
-            // with its quotes, so that nothing is lost.
-            let after = end + 1;
-            let rest = cell_end(&bytes[after..], delimiter);
-            let is_clean = rest == 0 || bytes[after..after + rest] == *b"\r";
-            let cell = if is_clean {
-                Cell {
-                    start: base + start,
-                    end: base + end,
-                    has_doubled_quotes: close.has_doubled,
-                    is_quoted: true,
-                }
-            } else {
-                Cell {
-                    start: base + at,
-                    end: base + trimmed(bytes, at, after + rest),
-                    has_doubled_quotes: false,
-                    is_quoted: false,
-                }
-            };
-            cells.push(cell);
-            at = after + rest;
+        let between_quotes = match bytes.get(at) {
+            Some(b'"') => between_quotes(bytes, at, delimiter, quotes)?,
+            _ => None,
+        };
+        if let Some(inside) = between_quotes {
+            n_breaks_inside += inside.n_breaks;
+            cells.push(Cell {
+                start: base + at + 1,
+                end: base + inside.end,
+                has_doubled_quotes: inside.has_doubled,
+                is_quoted: true,
+            });
+            at = inside.after;
         } else {
             let end = at + cell_end(&bytes[at..], delimiter);
             let ends_line = bytes.get(end) != Some(&delimiter);
@@ -348,6 +363,50 @@ fn split(
             }
         }
     }
+}
+
+/// What is between two quotes.
+struct Inside {
+    /// The place of the closing quote.
+    end: usize,
+    /// The place of the delimiter or line break behind it.
+    after: usize,
+    has_doubled: bool,
+    n_breaks: u64,
+}
+
+/// Finds what a quote at this place opens: nothing, where it is a letter like any other, as in
+/// `5" pipe`. `None` when it is still open at the end of the bytes.
+#[expect(clippy::option_option, reason = "open, no quote, and quoted are three answers")]
+fn between_quotes(
+    bytes: &[u8],
+    open: usize,
+    delimiter: u8,
+    quotes: Quotes,
+) -> Option<Option<Inside>> {
+    let start = open + 1;
+    let reach = match quotes {
+        Quotes::Honoured => bytes.len(),
+        Quotes::WithinLine => {
+            open + memchr::memchr(b'\n', &bytes[open..]).unwrap_or(bytes.len() - open)
+        }
+    };
+    let close = match quoted_end(&bytes[start..reach]) {
+        Some(close) => close,
+        None if quotes == Quotes::Honoured => return None,
+        None => return Some(None),
+    };
+    let end = start + close.at;
+    let behind = end + 1;
+    let rest = cell_end(&bytes[behind..], delimiter);
+    let is_clean = rest == 0 || bytes[behind..behind + rest] == *b"\r";
+    let inside = Inside {
+        end,
+        after: behind + rest,
+        has_doubled: close.has_doubled,
+        n_breaks: memchr::memchr_iter(b'\n', &bytes[start..end]).count() as u64,
+    };
+    Some(is_clean.then_some(inside))
 }
 
 struct Close {

@@ -53,18 +53,26 @@ pub(super) fn seen(
     for group in any {
         let mut alternatives = Vec::new();
         for alternative in &group.alternatives {
-            let mut all = Vec::new();
+            let mut ways = vec![Vec::new()];
             for filter in alternative {
                 let hidden = hidden(target, run, filter, filters)?;
-                all.push(whole(filter));
-                if !hidden.is_empty() && is_negated(&filter.test) {
-                    return Err(refused(filter));
+                let mut tests = vec![whole(filter)];
+                match (hidden.is_empty(), is_negated(&filter.test)) {
+                    (true, _) => {}
+                    (false, false) => tests.push(without(filter, hidden)),
+                    // As above: what passes by a private piece is another way to pass.
+                    (false, true) => {
+                        let private = Filter::new(&filter.column, Test::AnyOf(hidden));
+                        let mut others = ways.clone();
+                        others.iter_mut().for_each(|way| way.push(private.clone()));
+                        ways.iter_mut().for_each(|way| way.extend(tests.clone()));
+                        ways.extend(others);
+                        continue;
+                    }
                 }
-                if !hidden.is_empty() {
-                    all.push(without(filter, hidden));
-                }
+                ways.iter_mut().for_each(|way| way.extend(tests.clone()));
             }
-            alternatives.push(all);
+            alternatives.extend(ways);
         }
         seen.any.push(AnyGroup { alternatives });
     }

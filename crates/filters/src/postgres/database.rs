@@ -16,10 +16,6 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long the server's own word that a statement took too long is waited for.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What every session begins with: how alike a part of a name must be for the trigram index to
-/// give it; the lookup's own score decides afterwards.
-const SETTINGS: &str = "SET pg_trgm.word_similarity_threshold = 0.45";
-
 /// A value of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Parameter {
@@ -85,7 +81,7 @@ impl Database {
         let address = PostgresAddress::parse(url, CONNECT_LIMIT).map_err(|cause| {
             Error::Database { origin: origin.clone(), source: Failure::BadAddress(cause) }
         })?;
-        Ok(Database { pool: Arc::new(PostgresPool::new(address, SETTINGS)), origin })
+        Ok(Database { pool: Arc::new(PostgresPool::new(address, "")), origin })
     }
 
     /// Runs a statement whose columns are all text.
@@ -97,12 +93,25 @@ impl Database {
         parameters: &[Parameter],
         limit: Duration,
     ) -> Result<Rows> {
-        self.rows(statement, parameters, limit)
+        self.rows("", statement, parameters, limit)
+            .map_err(|source| Error::Database { origin: self.origin.clone(), source })
+    }
+
+    /// Runs such a statement with a setting of the session of its own.
+    pub(crate) fn query_with(
+        &self,
+        setting: &str,
+        statement: &str,
+        parameters: &[Parameter],
+        limit: Duration,
+    ) -> Result<Rows> {
+        self.rows(setting, statement, parameters, limit)
             .map_err(|source| Error::Database { origin: self.origin.clone(), source })
     }
 
     fn rows(
         &self,
+        setting: &str,
         statement: &str,
         parameters: &[Parameter],
         limit: Duration,
@@ -118,6 +127,9 @@ impl Database {
         let answered = wait_at_most(limit + GRACE, async {
             // The server ends the statement itself: one whose client is gone would run on.
             session.limit_statements(limit).await?;
+            if !setting.is_empty() {
+                session.batch_execute(setting).await?;
+            }
             session.query(statement, &parameters).await
         });
         let rows = match answered.map_err(Failure::NoThreads)?.ok_or(Failure::TimedOut)? {

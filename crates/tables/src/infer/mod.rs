@@ -261,7 +261,9 @@ fn guess(
         field.separator = Some(';');
         return Ok(Guess { field, note: note.to_owned() });
     }
-    let is_quoted = evidence.quoted.iter().any(|name| name == column.name());
+    // Quotes around digits say that they are a text. Around `1,5` or `$1,234` they are needed.
+    let is_quoted = evidence.quoted.iter().any(|name| name == column.name())
+        && texts.iter().all(|text| is_numeric(text));
     let has_codes = is_quoted
         || names_code(column.name())
         || texts.iter().any(|text| is_code(text))

@@ -68,6 +68,39 @@ fn digits_between_quotes_are_text_where_numbers_are_bare() {
     assert_eq!((mixed.leaf("ref"), mixed.leaf("qty")), ("string", "number"));
     let all = Draft::of("t.csv", b"\"ref\",\"qty\"\n\"1001\",\"5\"\n\"1002\",\"6\"\n");
     assert_eq!((all.leaf("ref"), all.leaf("qty")), ("number", "number"));
+    // Where the comma separates cells, quotes around a number with one say nothing.
+    let needed = Draft::of(
+        "t.csv",
+        b"n,pay,part\n1,\"$1,234.50\",\"1,5\"\n2,\"$2,000.00\",\"2,75\"\n3,$900.25,\"3,25\"\n",
+    );
+    assert_eq!((needed.leaf("pay"), needed.leaf("part")), ("number", "number"));
+    assert_eq!(needed.read().report().n_misfits, 0);
+}
+
+#[test]
+fn quotes_that_are_letters_take_no_rows_away() {
+    let cells =
+        ["5\" pipe", "he said \"hi", "\"start only", "\"bal\"anced", "ends here\"", "\"whole\""];
+    for separator in ['\t', ',', ';'] {
+        let mut text = format!("n{separator}text{separator}m\n");
+        for n in 0..60 {
+            let cell = cells[n * 7 % 6];
+            text.push_str(&format!("{n}{separator}{cell}{separator}{n}\n"));
+        }
+        let read = Draft::of("t.csv", text.as_bytes()).read();
+        assert_eq!((read.n_rows(), read.report().n_misfits), (60, 0), "{separator:?}");
+        let column = read.column("text").unwrap();
+        for n in 0..60 {
+            let cell = cells[n * 7 % 6];
+            let shown = if cell == "\"whole\"" { "whole" } else { cell };
+            assert_eq!(column.text(n), Some(shown), "{separator:?}, row {n}");
+        }
+    }
+    // Cells of several lines are still one cell each, in the last column too.
+    let read =
+        Draft::of("t.tsv", b"a\tb\tc\n1\t\"x\ny\"\t2\n3\tz\t\"p\nq\"\n4\t\"t\tu\nv\"\t5\n").read();
+    assert_eq!((read.n_rows(), read.report().n_misfits), (3, 0));
+    assert_eq!(read.column("b").unwrap().text(2), Some("t\tu\nv"));
 }
 
 #[test]

@@ -181,14 +181,35 @@ impl View {
         {
             return Err(wrong(format!("nothing uses the parameter `{unused}`")));
         }
-        let samples: Map<String, Value> = view
+        view.try_samples(service).map_err(|cause| wrong(cause.to_string()))?;
+        Ok(view)
+    }
+
+    /// Asks the view with some value of each parameter. A parameter that says nothing of its
+    /// values is tried with one that its field takes.
+    fn try_samples(&self, service: &Service) -> Result<()> {
+        let samples = self.parameters.iter().map(|(name, it)| (name.clone(), it.sample(name)));
+        let mut samples: Map<String, Value> = samples.collect();
+        let mut made_up: Vec<&String> = self
             .parameters
             .iter()
-            .map(|(name, parameter)| (name.clone(), parameter.sample()))
+            .filter(|(_, parameter)| parameter.values.is_empty() && parameter.default.is_none())
+            .map(|(name, _)| name)
             .collect();
-        let checked = view.request(&samples).and_then(|request| request.check(service));
-        checked.map_err(|cause| wrong(cause.to_string()))?;
-        Ok(view)
+        loop {
+            let cause = match self.request(&samples).and_then(|request| request.check(service)) {
+                Ok(()) => return Ok(()),
+                Err(cause) => cause,
+            };
+            let Error::NotAllowed { received, allowed, .. } = &cause else { return Err(cause) };
+            let is_refused = |name: &&&String| sample_text(name) == *received;
+            let refused = made_up.iter().find(is_refused).map(|name| (*name).clone());
+            let (Some(name), Some(value)) = (refused, allowed.first()) else { return Err(cause) };
+            let is_list = samples.get(&name).is_some_and(Value::is_array);
+            let value = if is_list { json!([value]) } else { json!(value) };
+            made_up.retain(|other| **other != name);
+            samples.insert(name, value);
+        }
     }
 
     /// Gives the question with these values of its parameters.
@@ -322,19 +343,19 @@ impl Parameter {
     }
 
     /// Gives some value that it takes, to try the view with.
-    fn sample(&self) -> Value {
+    fn sample(&self, name: &str) -> Value {
         if let Some(value) = self.default.as_ref().or(self.values.first()) {
             return value.clone();
         }
         match self.parameter_type {
-            ParameterType::String => "a".into(),
+            ParameterType::String => sample_text(name).into(),
             ParameterType::Number | ParameterType::Integer => {
                 let least = self.min.or(self.max).unwrap_or(1.0).ceil();
                 Value::from(least as i64)
             }
             ParameterType::Boolean => true.into(),
             ParameterType::Timestamp => "2024-01-01".into(),
-            ParameterType::Strings => json!(["a"]),
+            ParameterType::Strings => json!([sample_text(name)]),
         }
     }
 
@@ -441,4 +462,9 @@ fn filled_value(value: &Value, values: &Map<String, Value>) -> Option<Value> {
 
 fn yes() -> bool {
     true
+}
+
+/// A text that no other parameter is tried with.
+fn sample_text(parameter: &str) -> String {
+    format!("any {parameter}")
 }

@@ -16,6 +16,7 @@ source = "people.csv"
 [fields]
 name = { type = "string" }
 team = { type = "string" }
+rank = { type = "stringLiteral", values = ["low", "high"], column = "team" }
 size = { type = "number" }
 born = { type = "timestamp" }
 secret = { type = "string", hidden = true }
@@ -132,6 +133,30 @@ fn a_view_that_cannot_be_asked_stops_the_start() {
         "is a number",
     );
     refuses("[query]", "[aggregate]\nmeasures = [\"count\"]\n[query]", "either `query` or");
+}
+
+#[test]
+fn a_parameter_of_a_closed_list_need_not_repeat_it() {
+    let of_rank = r#"
+name = "of_rank"
+description = "People of a rank and of teams"
+table = "people"
+[parameters.rank]
+type = "string"
+required = false
+[parameters.ranks]
+type = "strings"
+[parameters.name]
+type = "string"
+[query]
+filters = { any = [{ rank = "{rank}", name = "{name}" }, { rank = { in = "{ranks}" } }] }
+"#;
+    assert_eq!(view(of_rank).unwrap().parameters().len(), 3);
+    let bad = of_rank
+        .replace("rank = \"{rank}\"", "rank = \"best\"")
+        .replace("[parameters.rank]\ntype = \"string\"\nrequired = false\n", "");
+    let refused = self::view(&bad).unwrap_err().to_string();
+    assert!(refused.contains("does not take `best`"), "{refused}");
 }
 
 #[test]
