@@ -127,33 +127,45 @@ impl UserData {
         Ok(data_dir)
     }
 
-    /// Gives what a search looks in that names nothing: what was indexed from the working folder or
-    /// above it, or holds it; everything that is remembered where that is nothing.
+    /// Gives what a search looks in that names nothing: what was indexed from the working folder, or
+    /// the nearest one above it, or holds it; everything that is remembered where that is nothing.
     pub(crate) fn remembered(&self) -> Vec<Remembered> {
         let here = self.here();
         if here.is_empty() { self.all() } else { here }
     }
 
-    /// Gives what was indexed from the working folder or above it, or holds it, and the demo that
-    /// was started in it while that runs, or where there is nothing else.
+    /// Gives what is nearest to the working folder: indexed from it or from above it, or a folder
+    /// that holds it; what belongs to a folder further up is another project's. The demo that was
+    /// started here is among it while that runs, or where there is nothing else.
     pub(crate) fn here(&self) -> Vec<Remembered> {
         let earlier = self.working.join(EARLIER);
         if is_there(&earlier.join("store")) {
             return vec![Remembered::of(self.working.clone(), earlier)];
         }
         let mut sets = self.all();
-        sets.retain(|set| {
-            let mut from = std::iter::once(&set.from).chain(&set.before_from);
-            from.any(|folder| self.working.starts_with(folder))
-                || set.folders.iter().any(|folder| self.working.starts_with(folder))
-        });
         sets.extend(self.earlier_above());
+        sets.retain(|set| self.nearness(set).is_some());
         // A demo that has ended is not what a folder of one's own is asked about.
         let is_meant =
             |demo: &Remembered| sets.is_empty() || control::connect(&demo.data_dir).is_some();
         let demo = self.demo().filter(is_meant);
         sets.extend(demo);
+        let nearest = sets.iter().filter_map(|set| self.nearness(set)).max();
+        sets.retain(|set| self.nearness(set) == nearest);
         sets
+    }
+
+    /// Tells whether the working folder is in a folder of a set.
+    pub(crate) fn is_inside(&self, set: &Remembered) -> bool {
+        set.folders.iter().any(|folder| self.working.starts_with(folder))
+    }
+
+    /// Gives the depth of the lowest folder that a set was indexed from, or is of, and that holds
+    /// the working folder.
+    fn nearness(&self, set: &Remembered) -> Option<usize> {
+        let folders = std::iter::once(&set.from).chain(&set.before_from).chain(&set.folders);
+        let above = folders.filter(|folder| self.working.starts_with(folder));
+        above.map(|folder| folder.components().count()).max()
     }
 
     /// Finds the demo of the working folder.
@@ -331,6 +343,33 @@ mod tests {
         }
         assert_eq!(here.here()[0].before_from, std::slice::from_ref(&there.working));
         assert!(user_data(folder.path(), "three").here().is_empty());
+    }
+
+    /// In a project with an index of its own, a search also gave what had been indexed from the home
+    /// folder, and commands about one data folder found several.
+    #[test]
+    fn what_is_nearest_to_the_working_folder_is_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, project) =
+            (user_data(folder.path(), "home"), user_data(folder.path(), "home/p"));
+        let documents = user_data(folder.path(), "home/documents").working;
+        let sub = user_data(folder.path(), "home/p/sub");
+        let of_documents = home.place(&[documents], Purpose::Make).unwrap();
+        let of_project = project.place(&[project.working.clone()], Purpose::Make).unwrap();
+        let found = |at: &UserData| -> Vec<PathBuf> {
+            at.here().into_iter().map(|set| set.data_dir).collect()
+        };
+        assert_eq!(found(&home), std::slice::from_ref(&of_documents));
+        assert_eq!(found(&project), std::slice::from_ref(&of_project));
+        assert_eq!(found(&sub), std::slice::from_ref(&of_project));
+        // A folder inside the project that was named from there is meant there, too.
+        let of_sub = project.place(&[sub.working.clone()], Purpose::Make).unwrap();
+        assert_eq!(found(&sub), std::slice::from_ref(&of_sub));
+        let both = project.here();
+        assert_eq!(both.len(), 2);
+        let inside: Vec<bool> = both.iter().map(|set| project.is_inside(set)).collect();
+        assert_eq!(inside, [true, false], "the project itself is the one to index");
+        assert_eq!(home.here().len(), 1);
     }
 
     /// Beside the running demo every command said that nothing is indexed.
