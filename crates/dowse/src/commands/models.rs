@@ -48,9 +48,11 @@ pub(super) fn run(command: &ModelsCommand) -> anyhow::Result<()> {
 ///
 /// Fails with what is wrong and how to get it anew.
 fn verified(folder: &Path, model: &str) -> anyhow::Result<models::Manifest> {
-    models::verify(folder, model, &mut teller()).map_err(|error| match error {
-        error @ infer::Error::ModelMissing { .. } => error.into(),
-        error => anyhow::anyhow!("{error}\nhint: `dowse models pull {model}` gets it again"),
+    models::verify(folder, model, &mut teller()).map_err(|error| {
+        if matches!(error, infer::Error::ModelMissing { .. }) {
+            return error.into();
+        }
+        anyhow::anyhow!("{error}\nhint: `dowse models pull {model}` gets it again")
     })
 }
 

@@ -136,7 +136,7 @@ impl UserData {
 
     /// Gives what is nearest to the working folder: indexed from it or from above it, or a folder
     /// that holds it; what belongs to a folder further up is another project's. The demo that was
-    /// started here is among it while that runs, or where there is nothing else.
+    /// started here is among it while that runs, or where nothing else is of this very folder.
     pub(crate) fn here(&self) -> Vec<Remembered> {
         let earlier = self.working.join(EARLIER);
         if is_there(&earlier.join("store")) {
@@ -146,8 +146,9 @@ impl UserData {
         sets.extend(self.earlier_above());
         sets.retain(|set| self.nearness(set).is_some());
         // A demo that has ended is not what a folder of one's own is asked about.
-        let is_meant =
-            |demo: &Remembered| sets.is_empty() || control::connect(&demo.data_dir).is_some();
+        let depth = self.working.components().count();
+        let has_own = sets.iter().any(|set| self.nearness(set) == Some(depth));
+        let is_meant = |demo: &Remembered| !has_own || control::connect(&demo.data_dir).is_some();
         let demo = self.demo().filter(is_meant);
         sets.extend(demo);
         let nearest = sets.iter().filter_map(|set| self.nearness(set)).max();
@@ -355,7 +356,8 @@ mod tests {
         let documents = user_data(folder.path(), "home/documents").working;
         let sub = user_data(folder.path(), "home/p/sub");
         let of_documents = home.place(&[documents], Purpose::Make).unwrap();
-        let of_project = project.place(&[project.working.clone()], Purpose::Make).unwrap();
+        let of_project =
+            project.place(std::slice::from_ref(&project.working), Purpose::Make).unwrap();
         let found = |at: &UserData| -> Vec<PathBuf> {
             at.here().into_iter().map(|set| set.data_dir).collect()
         };
@@ -363,7 +365,7 @@ mod tests {
         assert_eq!(found(&project), std::slice::from_ref(&of_project));
         assert_eq!(found(&sub), std::slice::from_ref(&of_project));
         // A folder inside the project that was named from there is meant there, too.
-        let of_sub = project.place(&[sub.working.clone()], Purpose::Make).unwrap();
+        let of_sub = project.place(std::slice::from_ref(&sub.working), Purpose::Make).unwrap();
         assert_eq!(found(&sub), std::slice::from_ref(&of_sub));
         let both = project.here();
         assert_eq!(both.len(), 2);
@@ -385,6 +387,12 @@ mod tests {
         let found = here.here();
         assert_eq!((found.len(), &found[0].data_dir), (1, &demo.join("data")));
         assert_eq!(found[0].configuration, Some(demo.join("world/dowse.toml")));
+        // What was indexed from a folder above it is further away, and what is of this one is meant.
+        let above = user_data(folder.path(), "");
+        above.place(&[folder.path().join("a")], Purpose::Make).unwrap();
+        assert_eq!(here.here()[0].data_dir, demo.join("data"));
+        let own = here.place(&[folder.path().join("b")], Purpose::Make).unwrap();
+        assert_eq!(here.here()[0].data_dir, own);
         assert!(user_data(folder.path(), "work/below").here().is_empty());
     }
 

@@ -5,7 +5,7 @@
 //! version on the search path (`bin/dowse` to `Cellar/…/0.1.0/bin/dowse`), and an entry with the
 //! version in it ends with the next upgrade. `uvx` and `npx` unpack into caches that they empty.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -30,13 +30,13 @@ pub(super) struct Program {
 pub(super) fn own() -> anyhow::Result<Program> {
     let resolved = std::env::current_exe().context("this program's own path is not known")?;
     let typed = std::env::args_os().next();
-    found(&resolved, typed.as_deref(), std::env::var_os("PATH"))
+    found(&resolved, typed.as_deref(), std::env::var_os("PATH").as_deref())
 }
 
 fn found(
     resolved: &Path,
     typed: Option<&OsStr>,
-    search_path: Option<OsString>,
+    search_path: Option<&OsStr>,
 ) -> anyhow::Result<Program> {
     if let Some((runner, words)) = runner_of(resolved) {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
@@ -49,7 +49,7 @@ fn found(
     let named = typed.map(Path::new).and_then(|typed| match typed.components().count() {
         // A bare name was looked for on the search path.
         1 if typed.parent().is_some_and(|parent| parent.as_os_str().is_empty()) => {
-            let mut folders = std::env::split_paths(search_path.as_ref()?).map(|it| it.join(typed));
+            let mut folders = std::env::split_paths(search_path?).map(|it| it.join(typed));
             folders.find(is_this)
         }
         _ => Some(typed.to_owned()).filter(is_this),
@@ -89,7 +89,7 @@ mod tests {
         let program = fs_err::canonicalize(program).unwrap();
         let named = |typed: &Path| {
             let typed = Some(typed.as_os_str());
-            found(&program, typed, Some(search_path.clone())).unwrap().command
+            found(&program, typed, Some(&search_path)).unwrap().command
         };
         let link = link.to_str().unwrap();
         assert_eq!(named(Path::new("dowse")), link);
