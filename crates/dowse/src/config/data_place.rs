@@ -387,13 +387,13 @@ mod tests {
         let found = here.here();
         assert_eq!((found.len(), &found[0].data_dir), (1, &demo.join("data")));
         assert_eq!(found[0].configuration, Some(demo.join("world/dowse.toml")));
+        assert!(user_data(folder.path(), "work/below").here().is_empty());
         // What was indexed from a folder above it is further away, and what is of this one is meant.
         let above = user_data(folder.path(), "");
         above.place(&[folder.path().join("a")], Purpose::Make).unwrap();
         assert_eq!(here.here()[0].data_dir, demo.join("data"));
         let own = here.place(&[folder.path().join("b")], Purpose::Make).unwrap();
         assert_eq!(here.here()[0].data_dir, own);
-        assert!(user_data(folder.path(), "work/below").here().is_empty());
     }
 
     /// A search in a folder that was never indexed left its name behind, and every command that is
