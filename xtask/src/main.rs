@@ -29,6 +29,7 @@ mod folders;
 mod fuzz;
 mod hostile;
 mod instructions;
+mod other_systems;
 mod package;
 mod peers;
 mod scale;
@@ -62,6 +63,7 @@ usage: cargo xtask CHORE
                         Dowse beside what people would pick instead, in one run
   package [--binary FILE] [--out FOLDER] [--server-schema FILE]
                         wheel, npm package and bundle around the binary, each installed and started
+  other-systems         type check the code of macOS and Windows here, as far as that goes
   fuzz [SECONDS [TARGET…]]  the fuzz targets, one after the other
   chaos [ROUNDS [SEED]] [--binary FILE]
                         faults in random order against a model of what was acknowledged
@@ -100,6 +102,7 @@ fn main() -> anyhow::Result<()> {
         ["first-answer", arguments @ ..] => first_answer::run(arguments),
         ["peers", arguments @ ..] => peers::run(arguments),
         ["package", arguments @ ..] => package::run(arguments),
+        ["other-systems"] => other_systems::run(),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["chaos", arguments @ ..] => chaos::run(arguments),
         ["soak", arguments @ ..] => soak::run(arguments),

@@ -132,6 +132,14 @@ pub(crate) fn error(error: &anyhow::Error) {
     }
 }
 
+/// Says what failed beside a result that is printed all the same.
+pub(crate) fn failure(text: &str) {
+    match sink() {
+        Some(sink) => sink.note(&format!("error: {text}")),
+        None => to_stderr(&format!("{}: {text}", paint("error", "31;1"))),
+    }
+}
+
 fn to_stderr(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }

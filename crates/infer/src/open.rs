@@ -172,7 +172,12 @@ impl EmbedderSlot {
             ) => state.clone(),
             (_, EmbedderChoice::Off) => ModelState::Off,
             (_, EmbedderChoice::Local { model, models_dir }) => match locate(model, models_dir) {
-                Ok((_, id)) => ModelState::Ready { model: id.name },
+                Ok((_, id)) => {
+                    // Files that are cut short are seen before the first search needs them.
+                    let state = models::state(models_dir, model);
+                    let is_broken = matches!(state, ModelState::Broken { .. });
+                    if is_broken { state } else { ModelState::Ready { model: id.name } }
+                }
                 Err(_) => models::state(models_dir, model),
             },
             (_, EmbedderChoice::Http(config)) => ModelState::Ready { model: config.model.clone() },

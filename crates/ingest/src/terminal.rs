@@ -3,24 +3,41 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::JobProgress;
 
 /// How often the bar is drawn while nothing happens.
 const TICK: Duration = Duration::from_millis(200);
 
+/// A shorter time is not said.
+const SHOWN_FROM: Duration = Duration::from_secs(1);
+
 /// While the end is not known: a full bar would jump back when it is.
 const COUNTED: &str = "{msg:>10} {spinner} {human_pos} so far";
 
 /// Once the end is known.
-const MEASURED: &str = "{msg:>10} [{bar:30}] {human_pos}/{human_len} {eta}";
+const MEASURED: &str = "{msg:>10} [{bar:30}] {human_pos}/{human_len} {left}";
 
 /// For bytes.
-const BYTES: &str = "{msg:>12} [{bar:30}] {decimal_bytes} of {decimal_total_bytes} {eta}";
+const BYTES: &str = "{msg:>12} [{bar:30}] {decimal_bytes} of {decimal_total_bytes} {left}";
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
+        .with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            // A reader that cannot be written to has no bar.
+            let _ = out.write_str(&left(state.pos(), state.len(), state.eta()));
+        })
+}
+
+/// Says how long it will take, where that is known: before the first step nothing is, and where the
+/// last one takes long the rest is not a matter of no time.
+fn left(n_done: u64, n_total: Option<u64>, eta: Duration) -> String {
+    match n_done > 0 && n_total.is_some_and(|n_total| n_done < n_total) && eta >= SHOWN_FROM {
+        true => format!("{:#} left", HumanDuration(eta)),
+        false => String::new(),
+    }
 }
 
 /// A bar on stderr; draws nothing where stderr is not a terminal.
@@ -104,6 +121,19 @@ mod tests {
 
     fn progress(n_done: usize, n_total: Option<usize>) -> JobProgress {
         JobProgress { n_done, n_total, ..JobProgress::default() }
+    }
+
+    /// `0s` stood beside 298 of 299 for as long as the last file took, and before the first byte.
+    #[test]
+    fn no_time_is_said_where_none_is_known() {
+        let eta = Duration::from_secs(6);
+        assert_eq!(left(5, Some(10), eta), "6s left");
+        assert_eq!(left(5, Some(10), Duration::from_secs(1140)), "19m left");
+        for (n_done, n_total, eta) in
+            [(0, Some(10), eta), (10, Some(10), eta), (5, None, eta), (9, Some(10), Duration::ZERO)]
+        {
+            assert_eq!(left(n_done, n_total, eta), "");
+        }
     }
 
     /// The bar was full at 2 of 2 while files were still being counted, and then jumped back.

@@ -55,7 +55,23 @@ pub(super) fn run(tools: &Tools, binary: &Path, out: &Path, version: &str) -> an
     // The line that clients make of `server.json`: runner, package, arguments.
     let mut uvx = Command::new(&tools.uvx);
     uvx.args(["--quiet", "--offline", "--no-cache", "--from"]).arg(&wheel).arg(PACKAGE);
-    session::answers(uvx)
+    session::answers(uvx)?;
+    connects_by_runner(tools, &wheel)
+}
+
+/// Holds that an entry which `dowse connect` makes for a client starts `uvx`, and not a file of its
+/// cache, which is emptied.
+fn connects_by_runner(tools: &Tools, wheel: &Path) -> anyhow::Result<()> {
+    let folder = testkit::Folder::new();
+    let mut uvx = Command::new(&tools.uvx);
+    uvx.args(["--quiet", "--offline", "--no-cache", "--from"]).arg(wheel);
+    uvx.args(["dowse", "connect", "cursor", "--json"]).arg(folder.path());
+    let connected = process::read(uvx, INSTALL)?;
+    anyhow::ensure!(connected.status.success(), "`connect` failed: {}", connected.stderr);
+    let entry: serde_json::Value = serde_json::from_str(&connected.stdout)?;
+    let command = &entry["entry"]["command"];
+    anyhow::ensure!(command == "uvx", "`connect` under uvx writes the command {command}");
+    Ok(())
 }
 
 /// Gives the profile by which cargo made the binary in this workspace, so that maturin finds it

@@ -3,9 +3,11 @@
 //! The exit code is 1 when something is wrong: a source that cannot be read, rows that do not fit,
 //! an engine, an embedder or a re-ranker that does not answer, a job that nobody goes on with.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use infer::ModelState;
 use ingest::Job;
 use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
@@ -17,9 +19,10 @@ use crate::cli::CheckArgs;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach_to_read, typed};
-use crate::commands::sets::load_placed;
+use crate::commands::sets::{index_command, indexed_roots, load_placed};
 use crate::commands::status::model_state;
 use crate::config::{Config, Purpose};
+use crate::control::Typed;
 use crate::print;
 use crate::wiring::{
     FOLDER_HINT, Jobs, SharedState, app, describe_store, failing_embedder, failing_reranker,
@@ -60,6 +63,36 @@ pub(super) struct Problem {
     pub(super) hint: String,
 }
 
+/// How everything is looked at.
+#[derive(Debug, Clone)]
+pub(super) struct CheckOptions {
+    pub(super) providers: Providers,
+    /// The command that goes on with an index that was stopped, as it has to be typed.
+    pub(super) index_command: String,
+}
+
+/// Whether models elsewhere are asked how they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Providers {
+    Ask,
+    /// `--no-model` was typed, which holds beside a server that has one, too.
+    Leave,
+}
+
+impl CheckOptions {
+    /// For a command that a running server does.
+    pub(super) fn hosted(typed: &Typed) -> Self {
+        let providers = if typed.is_without_model { Providers::Leave } else { Providers::Ask };
+        CheckOptions { providers, index_command: "dowse index".to_owned() }
+    }
+
+    /// For a command that has the data open itself; its configuration names no model where none is
+    /// wanted.
+    pub(super) fn here(config: &Config, file: Option<&Path>) -> Self {
+        CheckOptions { providers: Providers::Ask, index_command: index_command(config, file) }
+    }
+}
+
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
     let loaded = load_placed(&args.config, &args.data, Purpose::Look)?;
     let config = &loaded.config;
@@ -93,8 +126,14 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
             (report, true)
         }
         Reach::Here(shared_state) => {
-            let (app, _) = app(&reading.config, &shared_state)?;
-            let mut report = look(&shared_state, &app)?;
+            let mut looked_at = reading.config;
+            // Data that was named alone knows its folders.
+            if looked_at.files.roots.is_empty() && loaded.file.is_none() {
+                looked_at.files.roots = indexed_roots(&shared_state)?;
+            }
+            let (app, _) = app(&looked_at, &shared_state)?;
+            let options = CheckOptions::here(&looked_at, loaded.file.as_deref());
+            let mut report = look(&shared_state, &app, &options)?;
             let repair = if args.repair { Repair::Yes } else { Repair::No };
             check_store(&shared_state, repair, &mut report)?;
             (report, false)
@@ -122,8 +161,8 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Looks at what a running server serves; the result is JSON for the command to print.
-pub(super) fn hosted(host: &Host, _args: &CheckArgs) -> anyhow::Result<Outcome> {
-    let mut report = look(&host.shared_state, &host.app())?;
+pub(super) fn hosted(host: &Host, typed: &Typed) -> anyhow::Result<Outcome> {
+    let mut report = look(&host.shared_state, &host.app(), &CheckOptions::hosted(typed))?;
     report.address = host.command.listens().then(|| host.app().server.link_base());
     check_store(&host.shared_state, Repair::No, &mut report)?;
     print::line(serde_json::to_string(&report)?);
@@ -132,7 +171,9 @@ pub(super) fn hosted(host: &Host, _args: &CheckArgs) -> anyhow::Result<Outcome> 
 
 /// Says for the console what `dowse check` says of this server.
 pub(crate) fn examined(shared_state: &SharedState, app: &App) -> Result<serde_json::Value, String> {
-    let report = look(shared_state, app).and_then(|mut report| {
+    let options =
+        CheckOptions { providers: Providers::Ask, index_command: "dowse index".to_owned() };
+    let report = look(shared_state, app, &options).and_then(|mut report| {
         check_store(shared_state, Repair::No, &mut report)?;
         Ok(serde_json::to_value(&report)?)
     });
@@ -150,10 +191,14 @@ impl Report {
 
 /// Looks at how everything is. An engine elsewhere is asked, and one that does not answer is away:
 /// whoever looks wants to know before the first search fails.
-pub(super) fn health(shared_state: &SharedState, app: &App) -> anyhow::Result<Health> {
+pub(super) fn health(
+    shared_state: &SharedState,
+    app: &App,
+    options: &CheckOptions,
+) -> anyhow::Result<Health> {
+    let caller = Caller::local_admin();
     let mut health = (app.readiness)();
-    for folder in app.files.iter().flat_map(|files| files.unreachable_roots(&Caller::local_admin()))
-    {
+    for folder in app.files.iter().flat_map(|files| files.unreachable_roots(&caller)) {
         let problem = folder_away(&folder);
         // One that was known to be away is named already.
         if health.degraded.iter().all(|degraded| degraded.problem != problem) {
@@ -162,11 +207,26 @@ pub(super) fn health(shared_state: &SharedState, app: &App) -> anyhow::Result<He
     }
     // Other jobs go on at the next start; a folder that is half indexed is missing answers.
     let is_index = |job: &Job| job.kind == ::files::INDEX_JOB;
-    for job in shared_state.stopped_jobs()?.into_iter().filter(is_index) {
-        let (problem, hint) = stopped(&job);
-        health = health.with("job", problem, &hint);
+    let stopped_jobs = shared_state.stopped_jobs()?;
+    let outcomes = match (&app.files, stopped_jobs.is_empty()) {
+        (Some(files), false) => files.outcomes(&caller)?,
+        _ => vec![],
+    };
+    for job in stopped_jobs.into_iter().filter(is_index) {
+        let known = outcomes.iter().find(|root| root.root == job.subject);
+        let n_known = known.map(|root| root.counts.values().sum());
+        let hint = format!("`{}` goes on with it, and so does a server", options.index_command);
+        health = health.with("job", stopped(&job, n_known), &hint);
     }
-    if let Some(config) = shared_state.served.load_full() {
+    let model = shared_state.embedder.state();
+    if let ModelState::Broken { model: name, .. } = &model {
+        let hint =
+            format!("`dowse models pull {name}` gets it again; words are searched meanwhile");
+        health = health.with("model", model_state(&model), &hint);
+    }
+    if let Some(config) =
+        shared_state.served.load_full().filter(|_| options.providers == Providers::Ask)
+    {
         if let Some(state) = failing_embedder(&config, &shared_state.embedder) {
             let hint = "see that its server answers, and `embedder.base_url`, its model and its \
                         key; searches work on words meanwhile";
@@ -196,27 +256,25 @@ pub(super) fn health(shared_state: &SharedState, app: &App) -> anyhow::Result<He
     })
 }
 
-/// Says how far a job came that nobody runs, and what goes on with it.
-fn stopped(job: &Job) -> (String, String) {
-    let (subject, n_done) = (&job.subject, job.progress.n_done);
-    let is_index = job.kind == ::files::INDEX_JOB;
-    let far = match job.progress.n_total {
-        Some(n_total) if is_index => format!(
-            "{} of {n_total} files are not indexed yet: it stopped at {n_done}",
-            n_total.saturating_sub(n_done)
-        ),
-        Some(n_total) => format!("it stopped at {n_done} of {n_total}"),
+/// Says how far an index came that nobody goes on with. What a job has told of itself is a while
+/// old when its process is killed; the files that the catalogue knows are counted.
+fn stopped(job: &Job, n_known: Option<usize>) -> String {
+    let n_missing = job
+        .progress
+        .n_total
+        .zip(n_known)
+        .map(|(n_total, n_known)| (n_total, n_total.saturating_sub(n_known)));
+    let far = match n_missing {
+        Some((n_total, n_missing)) if n_missing > 0 => {
+            format!("{n_missing} of {n_total} files are not indexed yet: it was stopped")
+        }
+        Some(_) => {
+            "it was stopped before it ended; what changed since the files were read is not known"
+                .to_owned()
+        }
         None => "it was stopped before it ended".to_owned(),
     };
-    let hint = match is_index {
-        true => format!(
-            "`dowse index {}` goes on with it, and so does a server",
-            print::in_shell(subject)
-        ),
-        false => "`dowse serve` goes on with it".to_owned(),
-    };
-    let what = if is_index { "indexing" } else { job.kind.as_str() };
-    (format!("{what} of `{subject}`: {far}"), hint)
+    format!("indexing of `{}`: {far}", job.subject)
 }
 
 /// Gives what does not work as it should.
@@ -230,9 +288,13 @@ pub(super) fn problems_of(health: &Health) -> Vec<Problem> {
 }
 
 /// Says what is served and how it is. The operator sees the cells themselves, which no agent does.
-pub(super) fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
+pub(super) fn look(
+    shared_state: &SharedState,
+    app: &App,
+    options: &CheckOptions,
+) -> anyhow::Result<Report> {
     let caller = Caller::local_admin();
-    let health = health(shared_state, app)?;
+    let health = health(shared_state, app, options)?;
     let store = &shared_state.open_store()?.store;
     let deadline = Deadline::after(SOURCES_LIMIT);
     let tables = app.tables.iter().flat_map(|tables| tables.load_reports(&caller, &deadline));
@@ -419,12 +481,16 @@ mod tests {
         };
         let job = shared_state.open_store().unwrap().queue.submit(new).unwrap();
         assert_eq!(shared_state.stopped_jobs().unwrap().len(), 1);
+        // It had told of 126 files when it was killed, and had written 200.
         let progress = JobProgress { n_done: 126, n_total: Some(1500), ..JobProgress::default() };
-        let (problem, hint) = stopped(&Job { progress, ..job });
+        let job = Job { progress, ..job };
         assert_eq!(
-            problem,
-            "indexing of `/my files`: 1374 of 1500 files are not indexed yet: it stopped at 126"
+            stopped(&job, Some(200)),
+            "indexing of `/my files`: 1300 of 1500 files are not indexed yet: it was stopped"
         );
-        assert!(hint.starts_with("`dowse index '/my files'` goes on with it"), "{hint}");
+        for n_known in [Some(1500), None] {
+            let said = stopped(&job, n_known);
+            assert!(said.contains("stopped before it ended"), "{said}");
+        }
     }
 }

@@ -111,11 +111,11 @@ impl control::Host for Host {
             Command::Open(args) => files::open_hosted(self, typed, &args),
             Command::Index(args) => files::index_hosted(self, typed, &args),
             Command::Tools(args) => tools::hosted(self, typed, &args),
-            Command::Check(args) => check::hosted(self, &args),
+            Command::Check(_) => check::hosted(self, typed),
             Command::Kb(args) => kb::hosted(self, typed, &args),
             Command::Context(args) => context::hosted(self, typed, &args),
-            Command::Status(args) => status::hosted(self, &args),
-            Command::Doctor(args) => doctor::hosted(self, &args),
+            Command::Status(_) => status::hosted(self, typed),
+            Command::Doctor(_) => doctor::hosted(self, typed),
             Command::Demo(_)
             | Command::Serve(_)
             | Command::Mcp(_)

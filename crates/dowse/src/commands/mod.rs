@@ -38,6 +38,9 @@ pub(crate) enum Outcome {
     Done,
     /// It found nothing, or it found problems.
     Problems,
+    /// What was asked for is printed, but a part of what should have made it failed: as with
+    /// `grep`, that is an error, even where something was found.
+    Failed,
 }
 
 impl Outcome {
@@ -46,12 +49,17 @@ impl Outcome {
         match self {
             Outcome::Done => 0,
             Outcome::Problems => 1,
+            Outcome::Failed => 2,
         }
     }
 
     /// Reads an exit code.
     pub(crate) fn of(code: u8) -> Self {
-        if code == 0 { Outcome::Done } else { Outcome::Problems }
+        match code {
+            0 => Outcome::Done,
+            1 => Outcome::Problems,
+            _ => Outcome::Failed,
+        }
     }
 }
 

@@ -35,13 +35,25 @@ pub(super) fn run(command: &ModelsCommand) -> anyhow::Result<()> {
         }
         ModelsCommand::Verify(args) => {
             let config = load(args.config.config.as_deref(), &variable)?.config;
-            let manifest = models::verify(&models_dir(&config), &args.model, &mut teller())?;
+            let manifest = verified(&models_dir(&config), &args.model)?;
             if !args.json {
                 print::line(format!("{} {}: every file is right", manifest.name, manifest.version));
             }
             told(args, &manifest)
         }
     }
+}
+
+/// Reads every file of a model.
+///
+/// Fails with what is wrong and how to get it anew.
+fn verified(folder: &Path, model: &str) -> anyhow::Result<models::Manifest> {
+    models::verify(folder, model, &mut teller()).map_err(|error| {
+        if matches!(error, infer::Error::ModelMissing { .. }) {
+            return error.into();
+        }
+        anyhow::anyhow!("{error}\nhint: `dowse models pull {model}` gets it again")
+    })
 }
 
 fn told(args: &ModelArgs, manifest: &models::Manifest) -> anyhow::Result<()> {
@@ -77,17 +89,15 @@ fn list(args: &ModelListArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gets a model, telling how far it is; says so when it is here already.
+/// Gets a model, telling how far it is; says so when it is here already, and whole.
 pub(super) fn pull(folder: &Path, model: &str) -> anyhow::Result<models::Manifest> {
-    if let ModelState::Ready { .. } = models::state(folder, model) {
-        let manifest = models::pull(
-            &PullConfig::new(folder),
-            model,
-            &Deadline::after(PULL_WAIT),
-            &mut |_| {},
-        )?;
-        print::note(format!("{} {} is here already", manifest.name, manifest.version));
-        return Ok(manifest);
+    match models::verify(folder, model, &mut teller()) {
+        Ok(manifest) => {
+            print::note(format!("{} {} is here already", manifest.name, manifest.version));
+            return Ok(manifest);
+        }
+        Err(infer::Error::ModelMissing { .. }) => {}
+        Err(error) => print::note(format!("it is here but damaged, so it is got again: {error}")),
     }
     let config = PullConfig::new(folder);
     let manifest = models::pull(&config, model, &Deadline::after(PULL_WAIT), &mut teller())?;

@@ -48,12 +48,18 @@ pub(crate) fn reach_verified(config: &Config, verify: Verify, jobs: Jobs) -> any
     let begun = Instant::now();
     let mut is_said = false;
     loop {
+        let data_dir = config.data_dir.display();
         if let Some(connection) = control::connect(&config.data_dir) {
+            tracing::info!(%data_dir, "a running process has the data open, and does this");
             return Ok(Reach::Running(connection));
         }
         let shared_state = SharedState::open(config)?.verifying(verify).with_jobs(jobs);
         match shared_state.open_store() {
-            Ok(_) => return Ok(Reach::Here(Box::new(shared_state))),
+            Ok(_) => {
+                let ms = begun.elapsed().as_millis();
+                tracing::info!(%data_dir, ms, "data opened");
+                return Ok(Reach::Here(Box::new(shared_state)));
+            }
             Err(error) if !is_locked(&error) => return Err(with_hint(error)),
             Err(_) => {}
         }

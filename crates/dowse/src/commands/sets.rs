@@ -11,8 +11,8 @@ use crate::commands::reach::{Reach, holds_data, reach_verified};
 use crate::commands::serve::add_folders;
 use crate::commands::variable;
 use crate::config::{
-    Config, Loaded, Purpose, Remembered, UserData, data_dir_flag, load, load_as_written,
-    place_data, remembered_in,
+    Config, DEFAULT_FILE, Loaded, Purpose, Remembered, UserData, data_dir_flag, load,
+    load_as_written, place_data, remembered_in,
 };
 use crate::control::{self, Connection};
 use crate::files_cli::FilesArgs;
@@ -38,6 +38,8 @@ pub(super) enum Set {
         service: Box<Service>,
         /// The whole application, for a command that makes the index: others may search meanwhile.
         app: Option<Box<::serve::App>>,
+        /// The command that indexes this set, as it has to be typed.
+        index_command: String,
     },
 }
 
@@ -164,7 +166,7 @@ pub(super) fn take_folders(loaded: &mut Loaded) {
 }
 
 /// Where neither a file nor the environment says where the data is: takes the one set of folders
-/// that was indexed from the working folder or above it, or the one of several that is served.
+/// that is nearest to the working folder, or the one of several that is served.
 ///
 /// # Errors
 ///
@@ -185,8 +187,8 @@ pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes the set that was indexed from the working folder or above it, or the one of several that
-/// is served; none where there is none.
+/// Takes the set that is nearest to the working folder; of several the one that is served, or else
+/// the one that the working folder is in; none where there is none.
 ///
 /// # Errors
 ///
@@ -197,15 +199,18 @@ pub(super) fn only_one(data: &UserData) -> anyhow::Result<Vec<Remembered>> {
         return Ok(sets);
     }
     let served = |set: &&Remembered| control::connect(&set.data_dir).is_some();
-    let running: Vec<Remembered> = sets.iter().filter(served).cloned().collect();
+    let mut meant: Vec<Remembered> = sets.iter().filter(served).cloned().collect();
+    if meant.is_empty() {
+        meant = sets.iter().filter(|set| data.is_inside(set)).cloned().collect();
+    }
     anyhow::ensure!(
-        running.len() == 1,
+        meant.len() == 1,
         "several sets of folders were indexed from here:\n{}\n\
          hint: choose one with `--data-dir`, such as `--data-dir {}`",
         listed(&sets),
         sets.first().map_or_else(String::new, |set| print::in_shell(&set.data_dir))
     );
-    Ok(running)
+    Ok(meant)
 }
 
 fn listed(sets: &[Remembered]) -> String {
@@ -257,11 +262,7 @@ impl Located {
         if let Reach::Here(shared_state) = &reached
             && self.has_unnamed_folders
         {
-            let folders = ::files::indexed_roots(&shared_state.open_store()?.store)?;
-            self.config.files.roots = folders
-                .into_iter()
-                .map(|folder| ::files::RootConfig::Path(PathBuf::from(folder)))
-                .collect();
+            self.config.files.roots = indexed_roots(shared_state)?;
             self.has_unnamed_folders = false;
         }
         Ok(reached)
@@ -273,9 +274,10 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
     if need == Need::Index {
         anyhow::ensure!(
             holds_data(config)?,
-            "no index here: `{}` holds none\nhint: {}",
+            "no index here: `{}` holds none{}\nhint: run `{}`",
             config.data_dir.display(),
-            how_to_index(config)
+            of_folders(config),
+            index_command(config, located.file.as_deref())
         );
     }
     let (verify, jobs) = match need {
@@ -297,16 +299,47 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
     let service = files.context(
         "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
     )?;
-    Ok(Set::Here { shared_state, service: Box::new(service), app })
+    let index_command = index_command(&located.config, located.file.as_deref());
+    Ok(Set::Here { shared_state, service: Box::new(service), app, index_command })
 }
 
-fn how_to_index(config: &Config) -> String {
-    match config.files.roots.first() {
-        None => "run `dowse index FOLDER`".to_owned(),
-        Some(root) => {
-            format!("run `dowse index {}`", print::in_shell(config.base.join(root.path())))
-        }
+/// Names the folders of a configuration behind something that is of them.
+fn of_folders(config: &Config) -> String {
+    let folders = config.files.roots.iter();
+    let folders: Vec<String> = folders.map(|root| format!("`{}`", root.path().display())).collect();
+    if folders.is_empty() { String::new() } else { format!(" of {}", folders.join(", ")) }
+}
+
+/// Gives the command that indexes what a command is about, as it has to be typed here: with the
+/// flags without which it would be about other data.
+pub(super) fn index_command(config: &Config, file: Option<&Path>) -> String {
+    let folders: Vec<PathBuf> =
+        config.files.roots.iter().map(|root| config.base.join(root.path())).collect();
+    let mut command = "dowse index".to_owned();
+    let mut add = |word: String| command.push_str(&format!(" {word}"));
+    if let Some(file) = file.filter(|file| *file != Path::new(DEFAULT_FILE)) {
+        add(format!("--config {}", print::in_shell(file)));
     }
+    let usual = || UserData::find(&variable)?.place(&folders, Purpose::Look).ok();
+    let is_usual = file.is_some() || usual().is_some_and(|usual| usual == config.data_dir);
+    if data_dir_flag().is_some() || !is_usual {
+        add(format!("--data-dir {}", print::in_shell(&config.data_dir)));
+    }
+    match folders.as_slice() {
+        _ if file.is_some() => {}
+        [] => add("FOLDER".to_owned()),
+        folders => folders.iter().for_each(|folder| add(print::in_shell(folder))),
+    }
+    command
+}
+
+/// Gives the folders that open data is of.
+pub(super) fn indexed_roots(
+    shared_state: &SharedState,
+) -> anyhow::Result<Vec<::files::RootConfig>> {
+    let folders = ::files::indexed_roots(&shared_state.open_store()?.store)?;
+    let folders = folders.into_iter().map(PathBuf::from);
+    Ok(folders.map(::files::RootConfig::Path).collect())
 }
 
 /// Holds that a running server serves what is named, and gives the names as it knows them.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use infer::ModelState;
+use ingest::JobState;
 use model::{Caller, ReadOutcome, iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,10 +18,11 @@ use store::Verify;
 
 use crate::cli::StatusArgs;
 use crate::commands::Outcome;
-use crate::commands::check::{Problem, health, problems_of};
+use crate::commands::check::{CheckOptions, Problem, health, problems_of};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, holds_data, typed};
 use crate::commands::sets::{Located, Need, locate, remembered};
+use crate::control::Typed;
 use crate::print;
 use crate::wiring::{Jobs, SharedState, app_without_callers, describe_store};
 
@@ -86,6 +88,12 @@ struct JobReport {
     per_second: Option<f64>,
 }
 
+impl JobReport {
+    fn is_running(&self) -> bool {
+        self.state == JobState::Running.as_str()
+    }
+}
+
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
     let located = locate(&args.files, &[], Need::Index, remembered)?;
     let mut reports = Vec::new();
@@ -119,7 +127,8 @@ fn report_of(located: &mut Located) -> anyhow::Result<Report> {
         }
         Reach::Here(shared_state) => {
             let (app, _) = app_without_callers(&located.config, &shared_state)?;
-            look(&shared_state, &app)?
+            let options = CheckOptions::here(&located.config, located.file.as_deref());
+            look(&shared_state, &app, &options)?
         }
     };
     report.configuration.clone_from(&located.file);
@@ -127,9 +136,9 @@ fn report_of(located: &mut Located) -> anyhow::Result<Report> {
 }
 
 /// Looks at what a running server has; the result is JSON for the command to print.
-pub(super) fn hosted(host: &Host, _args: &StatusArgs) -> anyhow::Result<Outcome> {
+pub(super) fn hosted(host: &Host, typed: &Typed) -> anyhow::Result<Outcome> {
     let app = host.app();
-    let mut report = look(&host.shared_state, &app)?;
+    let mut report = look(&host.shared_state, &app, &CheckOptions::hosted(typed))?;
     report.server = Some(ServerReport {
         command: host.command.as_str().to_owned(),
         address: host.command.listens().then(|| app.server.link_base()),
@@ -145,9 +154,9 @@ pub(super) fn hosted(host: &Host, _args: &StatusArgs) -> anyhow::Result<Outcome>
     Ok(Outcome::Done)
 }
 
-fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
+fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow::Result<Report> {
     let caller = Caller::local_admin();
-    let health = health(shared_state, app)?;
+    let health = health(shared_state, app, options)?;
     let kept = shared_state.open_store()?;
     let debt = app.files.as_ref().map(|files| files.vector_debt()).transpose()?;
     let debt = debt.unwrap_or_default();
@@ -175,7 +184,10 @@ fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
     let now = shared_state.clock.now();
     let jobs = kept.queue.list()?;
     let jobs = jobs.iter().filter(|job| !job.state.is_final()).map(|job| {
-        let seconds = job.started_at.map(|at| (now.millis() - at.millis()) as f64 / 1e3);
+        // A job that nobody runs has no speed, whatever it had when it was stopped.
+        let is_running = job.state == JobState::Running;
+        let since = job.started_at.filter(|_| is_running);
+        let seconds = since.map(|at| (now.millis() - at.millis()) as f64 / 1e3);
         JobReport {
             kind: job.kind.clone(),
             subject: job.subject.clone(),
@@ -189,7 +201,9 @@ fn look(shared_state: &SharedState, app: &App) -> anyhow::Result<Report> {
         }
     });
     Ok(Report {
-        data_dir: shared_state.data_dir().to_owned(),
+        // As people find it: `.dowse/demo/world/../data` is nobody's name for a folder.
+        data_dir: fs_err::canonicalize(shared_state.data_dir())
+            .unwrap_or_else(|_| shared_state.data_dir().to_owned()),
         configuration: None,
         server: None,
         engine: describe_store(&kept.store),
@@ -272,8 +286,8 @@ fn show(report: &Report) {
         let is_index =
             |job: &&JobReport| job.kind == ::files::INDEX_JOB && job.subject == folder.folder;
         notes.extend(report.jobs.iter().find(is_index).map(|job| match job.total {
-            Some(total) => format!("indexing is at {} of {total}", job.done),
-            None => "indexing has not ended".to_owned(),
+            Some(total) if job.is_running() => format!("indexing is at {} of {total}", job.done),
+            _ => "indexing has not ended".to_owned(),
         }));
         if notes.is_empty() {
             notes.push("nothing missing".to_owned());
@@ -299,10 +313,12 @@ fn show(report: &Report) {
         row("contexts", print::counted(report.projects, "project", "projects"));
     }
     for job in &report.jobs {
-        let total = job.total.map_or("?".to_owned(), |n_total| n_total.to_string());
-        let speed = job.per_second.map(|speed| format!(", {speed} a second")).unwrap_or_default();
-        let (kind, subject, state, done) = (&job.kind, &job.subject, &job.state, job.done);
-        row("job", format!("{kind} {subject}: {state}, {} {done} of {total}{speed}", job.stage));
+        let mut words = vec![job.state.clone()];
+        if let Some(total) = job.total.filter(|_| job.is_running()) {
+            words.push(format!("{} {} of {total}", job.stage, job.done));
+        }
+        words.extend(job.per_second.map(|speed| format!("{speed} a second")));
+        row("job", format!("{} {}: {}", job.kind, job.subject, words.join(", ")));
     }
     for problem in &report.problems {
         row("problem", format!("{}: {}", problem.what, problem.problem));

@@ -3,6 +3,10 @@
 //! What a search says of itself is written for agents, who call tools with arguments; whoever types
 //! a command has flags.
 
+use model::Warning;
+
+use crate::wiring::{SharedState, failing_embedder};
+
 /// What an agent reads, and what is typed instead.
 const TYPED: [(&str, &str); 5] = [
     ("call `search_documents` again with `threshold: ", "search again with `--threshold "),
@@ -15,6 +19,33 @@ const TYPED: [(&str, &str); 5] = [
 /// Puts flags in the place of arguments.
 pub(crate) fn in_flags(message: &str) -> String {
     TYPED.iter().fold(message.to_owned(), |text, (argument, flag)| text.replace(argument, flag))
+}
+
+/// Codes of warnings that say that something which is configured failed. A model that was never
+/// downloaded, or is still being loaded, is none of them, and neither is a deadline.
+const FAILURES: [&str; 6] = [
+    "provider_down",
+    "model_broken",
+    "vectors_skipped",
+    "words_skipped",
+    "rerank_skipped",
+    "circuit_open",
+];
+
+/// Adds what is wrong with an embedder elsewhere where vectors are missing: a search does without
+/// it then, and whoever waits for them is told when none will come.
+pub(crate) fn add_failing_embedder(shared_state: &SharedState, warnings: &mut Vec<Warning>) {
+    let is_missing = warnings.iter().any(|warning| warning.code == ingest::VECTORS_INCOMPLETE);
+    let Some(config) = shared_state.served.load_full().filter(|_| is_missing) else { return };
+    if failures(warnings).is_empty() {
+        let state = failing_embedder(&config, &shared_state.embedder);
+        warnings.extend(state.and_then(|state| state.warning()));
+    }
+}
+
+/// Gives the warnings of a search that say that an embedder, a re-ranker or an engine failed.
+pub(crate) fn failures(warnings: &[Warning]) -> Vec<&Warning> {
+    warnings.iter().filter(|warning| FAILURES.contains(&&*warning.code)).collect()
 }
 
 /// The same for an error.

@@ -127,33 +127,46 @@ impl UserData {
         Ok(data_dir)
     }
 
-    /// Gives what a search looks in that names nothing: what was indexed from the working folder or
-    /// above it, or holds it; everything that is remembered where that is nothing.
+    /// Gives what a search looks in that names nothing: what was indexed from the working folder, or
+    /// the nearest one above it, or holds it; everything that is remembered where that is nothing.
     pub(crate) fn remembered(&self) -> Vec<Remembered> {
         let here = self.here();
         if here.is_empty() { self.all() } else { here }
     }
 
-    /// Gives what was indexed from the working folder or above it, or holds it, and the demo that
-    /// was started in it while that runs, or where there is nothing else.
+    /// Gives what is nearest to the working folder: indexed from it or from above it, or a folder
+    /// that holds it; what belongs to a folder further up is another project's. The demo that was
+    /// started here is among it while that runs, or where nothing else is of this very folder.
     pub(crate) fn here(&self) -> Vec<Remembered> {
         let earlier = self.working.join(EARLIER);
         if is_there(&earlier.join("store")) {
             return vec![Remembered::of(self.working.clone(), earlier)];
         }
         let mut sets = self.all();
-        sets.retain(|set| {
-            let mut from = std::iter::once(&set.from).chain(&set.before_from);
-            from.any(|folder| self.working.starts_with(folder))
-                || set.folders.iter().any(|folder| self.working.starts_with(folder))
-        });
         sets.extend(self.earlier_above());
+        sets.retain(|set| self.nearness(set).is_some());
         // A demo that has ended is not what a folder of one's own is asked about.
-        let is_meant =
-            |demo: &Remembered| sets.is_empty() || control::connect(&demo.data_dir).is_some();
+        let depth = self.working.components().count();
+        let has_own = sets.iter().any(|set| self.nearness(set) == Some(depth));
+        let is_meant = |demo: &Remembered| !has_own || control::connect(&demo.data_dir).is_some();
         let demo = self.demo().filter(is_meant);
         sets.extend(demo);
+        let nearest = sets.iter().filter_map(|set| self.nearness(set)).max();
+        sets.retain(|set| self.nearness(set) == nearest);
         sets
+    }
+
+    /// Tells whether the working folder is in a folder of a set.
+    pub(crate) fn is_inside(&self, set: &Remembered) -> bool {
+        set.folders.iter().any(|folder| self.working.starts_with(folder))
+    }
+
+    /// Gives the depth of the lowest folder that a set was indexed from, or is of, and that holds
+    /// the working folder.
+    fn nearness(&self, set: &Remembered) -> Option<usize> {
+        let folders = std::iter::once(&set.from).chain(&set.before_from).chain(&set.folders);
+        let above = folders.filter(|folder| self.working.starts_with(folder));
+        above.map(|folder| folder.components().count()).max()
     }
 
     /// Finds the demo of the working folder.
@@ -333,6 +346,34 @@ mod tests {
         assert!(user_data(folder.path(), "three").here().is_empty());
     }
 
+    /// In a project with an index of its own, a search also gave what had been indexed from the home
+    /// folder, and commands about one data folder found several.
+    #[test]
+    fn what_is_nearest_to_the_working_folder_is_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, project) =
+            (user_data(folder.path(), "home"), user_data(folder.path(), "home/p"));
+        let documents = user_data(folder.path(), "home/documents").working;
+        let sub = user_data(folder.path(), "home/p/sub");
+        let of_documents = home.place(&[documents], Purpose::Make).unwrap();
+        let of_project =
+            project.place(std::slice::from_ref(&project.working), Purpose::Make).unwrap();
+        let found = |at: &UserData| -> Vec<PathBuf> {
+            at.here().into_iter().map(|set| set.data_dir).collect()
+        };
+        assert_eq!(found(&home), std::slice::from_ref(&of_documents));
+        assert_eq!(found(&project), std::slice::from_ref(&of_project));
+        assert_eq!(found(&sub), std::slice::from_ref(&of_project));
+        // A folder inside the project that was named from there is meant there, too.
+        let of_sub = project.place(std::slice::from_ref(&sub.working), Purpose::Make).unwrap();
+        assert_eq!(found(&sub), std::slice::from_ref(&of_sub));
+        let both = project.here();
+        assert_eq!(both.len(), 2);
+        let inside: Vec<bool> = both.iter().map(|set| project.is_inside(set)).collect();
+        assert_eq!(inside, [true, false], "the project itself is the one to index");
+        assert_eq!(home.here().len(), 1);
+    }
+
     /// Beside the running demo every command said that nothing is indexed.
     #[test]
     fn the_demo_is_found_where_it_was_started() {
@@ -347,6 +388,12 @@ mod tests {
         assert_eq!((found.len(), &found[0].data_dir), (1, &demo.join("data")));
         assert_eq!(found[0].configuration, Some(demo.join("world/dowse.toml")));
         assert!(user_data(folder.path(), "work/below").here().is_empty());
+        // What was indexed from a folder above it is further away, and what is of this one is meant.
+        let above = user_data(folder.path(), "");
+        above.place(&[folder.path().join("a")], Purpose::Make).unwrap();
+        assert_eq!(here.here()[0].data_dir, demo.join("data"));
+        let own = here.place(&[folder.path().join("b")], Purpose::Make).unwrap();
+        assert_eq!(here.here()[0].data_dir, own);
     }
 
     /// A search in a folder that was never indexed left its name behind, and every command that is

@@ -92,6 +92,7 @@ pub(crate) fn load_as_written(
         None => String::new(),
     };
     let shown = file.as_deref().unwrap_or(Path::new("the defaults")).display().to_string();
+    tracing::info!(from = shown, "configuration read");
     let mut config = parse(&text, &shown, variable)?;
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     config.data_dir = base.join(&config.data_dir);

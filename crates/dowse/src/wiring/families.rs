@@ -356,6 +356,7 @@ pub(crate) fn files_alone(
     shared_state: &SharedState,
 ) -> anyhow::Result<Option<files::Service>> {
     config.check()?;
+    shared_state.served.store(Some(Arc::new(config.clone())));
     let service = files_service(config, shared_state)?;
     shared_state.files.store(service.clone().map(Arc::new));
     Ok(service)
@@ -465,6 +466,9 @@ fn retriever(config: &Config, shared_state: &SharedState) -> anyhow::Result<Retr
     let retriever = Retriever::new(shared_state.open_store()?.store.clone(), embedder)
         .with_observer(Arc::new(move |timings| {
             for timing in timings {
+                let (stage, ms) = (timing.stage, timing.took.as_millis());
+                let skipped = timing.skipped.as_deref();
+                tracing::debug!(stage, ms, skipped, "stage of a search");
                 match timing.skipped {
                     None => metrics.stage_ran(timing.stage, timing.took),
                     Some(_) => metrics.stage_skipped(timing.stage),

@@ -155,7 +155,11 @@ fn the_doctor_finds_what_is_wrong_and_says_the_remedy() {
         .inspect(|finding| assert!(finding["remedy"].is_string(), "{finding}"))
         .filter_map(|finding| finding["check"].as_str())
         .collect();
-    assert_eq!(problems, ["model", "table things", "client cursor"], "{found}");
+    assert_eq!(problems, ["table things", "client cursor"], "{found}");
+    // Words are searched without a model, so that its absence is no problem, as for `status`.
+    let model = found["findings"].as_array().unwrap().iter().find(|it| it["check"] == "model");
+    assert_eq!(model.unwrap()["state"], "note", "{found}");
+    assert!(model.unwrap()["remedy"].as_str().unwrap().contains("dowse models pull"), "{found}");
     // A configuration that cannot be read is a finding, not a failure of the doctor.
     server.rewrite("[server]\nlissten = 1\n");
     let found = value(&run(&server, &["doctor", "--json"]), 1);
@@ -469,6 +473,13 @@ fn no_model_holds_for_a_command_that_a_server_does() {
         assert!(output.status.code() != Some(2), "{words:?}: {said}");
         assert!(!asked("zebra"), "{words:?} asked the embedder");
     }
+    // Looking how it is asks it for the vector of one word.
+    for word in ["status", "check", "doctor"] {
+        text(&run(&server, &[word, "--no-model"]), 0);
+        assert!(!asked(r#"["dowse"]"#), "{word} asked the embedder");
+    }
+    text(&run(&server, &["status"]), 0);
+    assert!(asked(r#"["dowse"]"#));
 }
 
 /// Both waited three minutes for a Qdrant that refuses connections, since they first wanted it to
@@ -493,7 +504,7 @@ fn an_engine_that_refuses_is_said_at_once() {
     }
 }
 
-/// The embedder was called ready without being asked.
+/// The embedder was called ready without being asked, and a search beside it ended with 0.
 #[test]
 fn an_embedder_that_fails_is_a_problem_and_searches_go_on_by_words() {
     use testkit::loopback::{Loopback, Reply};
@@ -515,8 +526,37 @@ fn an_embedder_that_fails_is_a_problem_and_searches_go_on_by_words() {
     }
     let status = text(&command(&folder, &["status"]).output().unwrap(), 1);
     assert!(!status.contains("m, ready"), "{status}");
-    let found = command(&folder, &["search", "crane"]).output().unwrap();
+    // What words find is printed, and the exit code is that of an error, as with `grep`.
+    let search = |words: &[&str]| {
+        let output = command(&folder, &[&["search"], words].concat()).output().unwrap();
+        (output.status.code(), output)
+    };
+    let (code, found) = search(&["crane"]);
+    assert!(text(&found, 2).contains("plan.md"), "{code:?}");
+    let said = String::from_utf8_lossy(&found.stderr).into_owned();
+    assert!(said.lines().any(|line| line.starts_with("error: ")), "{said}");
+    let (_, found) = search(&["crane", "--json"]);
+    let found = value(&found, 2);
+    assert_eq!(found["failures"].as_array().map(Vec::len), Some(1), "{found}");
+    assert!(found["items"][0]["path"].as_str().unwrap().ends_with("plan.md"), "{found}");
+    // Whoever wants no model misses nothing.
+    let (_, found) = search(&["crane", "--no-model"]);
     assert!(text(&found, 0).contains("plan.md"));
+    text(&command(&folder, &["kb", "create", "rules", "--no-model"]).output().unwrap(), 0);
+    let add = ["kb", "add", "rules", "documents/plan.md", "--no-model"];
+    text(&command(&folder, &add).output().unwrap(), 0);
+    let of_base = ["kb", "search", "rules", "crane", "--threshold", "0"];
+    let found = text(&command(&folder, &of_base).output().unwrap(), 2);
+    assert!(found.contains("plan.md"), "{found}");
+    // The same beside a server that has the data open.
+    let mut serve = command(&folder, &["serve", "--listen", "0"]);
+    serve.env("DOWSE_LOG", "error");
+    let server = testkit::Server::start_command(serve);
+    let (_, found) = search(&["crane"]);
+    assert!(text(&found, 2).contains("plan.md"));
+    let found = text(&command(&folder, &of_base).output().unwrap(), 2);
+    assert!(found.contains("plan.md"), "{found}");
+    drop(server);
 }
 
 /// A full disk left a result cut short, with exit code 0.

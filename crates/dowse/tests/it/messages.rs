@@ -180,10 +180,88 @@ fn a_source_that_is_not_there_is_named_with_the_remedy() {
             .into_owned();
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(!said.contains("resolved metadata"), "{said}");
-        if words == ["check"] {
-            assert!(said.contains("no.csv` does not exist"), "{said}");
-        }
+        assert!(said.contains("no.csv` does not exist"), "{said}");
     }
+}
+
+/// Before something was indexed `doctor` looked at no source, and said that a file was a folder and
+/// that half a model was a whole one.
+#[test]
+fn the_doctor_looks_at_everything_before_something_is_indexed() {
+    let folder = Folder::new();
+    let doctor = |config: &str| {
+        folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}"));
+        let mut command = command(&folder, &["doctor"]);
+        command.env("DOWSE_SERVER_LISTEN", "127.0.0.1:0");
+        command
+    };
+    let none = "[embedder]\nprovider = \"none\"\n";
+    let mut gone = doctor(&format!("{none}[files]\nroots = [\"no\"]\n"));
+    says(&mut gone, 1, &["no` does not exist", "[files] roots", "run `dowse index`"]);
+    let port = testkit::free_port();
+    let away = format!(
+        "{none}[store]\nengine = \"qdrant\"\n[store.qdrant]\nurls = [\"http://127.0.0.1:{port}\"]\n"
+    );
+    says(&mut doctor(&away), 1, &["PROBLEM  engine", "does not answer", "store.qdrant.urls"]);
+    folder.write("models/multilingual-e5-small/model.e5s1", "cut short");
+    let sum = "\"n_bytes\": 71600000, \"sha256\": \"0\"";
+    folder.write(
+        "models/multilingual-e5-small/manifest.json",
+        format!(
+            "{{\"name\": \"multilingual-e5-small\", \"version\": \"1\", \"purpose\": \"embedder\", \
+             \"source\": \"x\", \"files\": {{\"model.e5s1\": {{{sum}}}}}}}"
+        ),
+    );
+    let pull = "run `dowse models pull multilingual-e5-small`";
+    let half = "models_dir = \"models\"\n";
+    says(&mut doctor(half), 1, &["PROBLEM  model", "has 9 bytes", pull]);
+    assert!(!folder.join("data").exists(), "looking made a data folder");
+    folder.write("data", "");
+    says(&mut doctor(none), 1, &["PROBLEM  data folder", "is a file"]);
+}
+
+/// Whoever had named a data folder got a hint that indexed into another one.
+#[test]
+fn hints_carry_the_flags_without_which_they_mean_something_else() {
+    let folder = Folder::new();
+    folder.write("my documents/a.md", "The harbour crane is painted in May.\n");
+    let elsewhere = folder.join("elsewhere");
+    let data = format!("--data-dir {}", elsewhere.display());
+    let search = ["search", "crane", "--data-dir", "elsewhere"];
+    says(&mut command(&folder, &search), 2, &[&format!("`dowse index {data} FOLDER`")]);
+    let named = ["search", "crane", "--data-dir", "elsewhere", "--root", "my documents"];
+    says(&mut command(&folder, &named), 2, &[&format!("`dowse index {data} '"), "my documents'"]);
+    let usual = ["search", "crane", "--root", "my documents"];
+    says(&mut command(&folder, &usual), 2, &["`dowse index '", "my documents'`"]);
+    folder.write("other.toml", "data_dir = \"data\"\n[files]\nroots = [\"my documents\"]\n");
+    let other = ["search", "crane", "--config", "other.toml"];
+    says(&mut command(&folder, &other), 2, &["`dowse index --config other.toml`"]);
+    // What they say is right.
+    let index = ["index", "--no-model", "--data-dir", "elsewhere", "my documents"];
+    says(&mut command(&folder, &index), 0, &["1 indexed"]);
+    let again = ["index", "--no-model", "--data-dir", "elsewhere"];
+    says(&mut command(&folder, &again), 0, &["my documents: 0 indexed, 1 skipped"]);
+    let check = ["check", "--no-model", "--data-dir", "elsewhere"];
+    says(&mut command(&folder, &check), 0, &["searchFiles"]);
+}
+
+/// `-v` and `-vv` logged nothing at all.
+#[test]
+fn verbose_commands_say_what_they_do() {
+    let folder = Folder::new();
+    folder.write("documents/a.md", "The harbour crane is painted in May.\n");
+    let index = ["index", "--no-model", "documents", "-vv"];
+    let read = ["INFO", "configuration read", "data opened", "indexing", "document read", "a.md"];
+    says(&mut command(&folder, &index), 0, &read);
+    let search = ["search", "--no-model", "crane", "-v"];
+    says(&mut command(&folder, &search), 0, &["INFO", "data opened", "searched", "n_results=1"]);
+    says(
+        &mut command(&folder, &["search", "--no-model", "crane", "-vv"]),
+        0,
+        &["stage=\"sparse\""],
+    );
+    let quiet = command(&folder, &["search", "--no-model", "crane"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&quiet.stderr).contains("INFO"), "{quiet:?}");
 }
 
 /// A folder of the configuration that does not exist was "ready", "nothing missing" and "well".

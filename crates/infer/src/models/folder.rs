@@ -99,16 +99,32 @@ pub fn list(models_dir: &Path) -> Result<Vec<ListedModel>> {
     Ok(listed)
 }
 
-/// Tells whether a model is there, on its way, or missing.
+/// Tells whether a model is there, on its way, cut short, or missing. Sizes are compared, and not
+/// sums: [`verify`] reads everything.
 pub fn state(models_dir: &Path, model: &str) -> ModelState {
-    if read_manifest(&folder_of(models_dir, model)).is_ok() {
-        return ModelState::Ready { model: model.to_owned() };
+    let folder = folder_of(models_dir, model);
+    if let Ok(manifest) = read_manifest(&folder) {
+        let model = model.to_owned();
+        return match manifest.files.iter().find_map(|(file, sum)| wrong_size(&folder, file, sum)) {
+            None => ModelState::Ready { model },
+            Some(problem) => ModelState::Broken { model, problem },
+        };
     }
     match super::pull::running_pull(models_dir, model) {
         Some(Progress { n_bytes_done, n_bytes_total, .. }) => {
             ModelState::Pulling { model: model.to_owned(), n_bytes_done, n_bytes_total }
         }
         None => ModelState::Missing { model: model.to_owned() },
+    }
+}
+
+/// Says what is wrong with the size of a file.
+fn wrong_size(folder: &Path, file: &str, expected: &FileSum) -> Option<String> {
+    let expected = expected.n_bytes;
+    match fs_err::metadata(folder.join(file)) {
+        Ok(found) if found.len() == expected => None,
+        Ok(found) => Some(format!("`{file}` has {} bytes, expected {expected}", found.len())),
+        Err(_) => Some(format!("`{file}` is not there")),
     }
 }
 

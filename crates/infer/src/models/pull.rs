@@ -14,7 +14,7 @@ use super::catalogue::{KnownModel, Source};
 use super::folder::{FileSum, MANIFEST_FILE, folder_of, sum_of};
 use super::hub::{pull_from_hub, pull_named_from_hub};
 use super::package::pull_packages;
-use super::{KNOWN_MODELS, Manifest, Progress, Purpose, Step, known, read_manifest};
+use super::{KNOWN_MODELS, Manifest, Progress, Purpose, Step, known, verify};
 use crate::{Error, Result};
 
 /// The hub that is asked unless the configuration names another.
@@ -76,7 +76,8 @@ pub(crate) fn pull_described(
     on_progress: &mut dyn FnMut(&Progress),
 ) -> Result<Manifest> {
     let folder = folder_of(&config.models_dir, model);
-    if let Ok(manifest) = read_manifest(&folder) {
+    // What is there but damaged is got again: nothing else would mend it.
+    if let Ok(manifest) = verify(&config.models_dir, model, on_progress) {
         on_progress(&Progress { step: Step::Done, ..Progress::downloading(model, 0) });
         return Ok(manifest);
     }
@@ -241,7 +242,7 @@ fn install(staging: &Path, folder: &Path, manifest: &Manifest) -> Result<()> {
     let text = serde_json::to_vec_pretty(manifest).expect("a manifest is plain data");
     fs_err::write(files.join(MANIFEST_FILE), text)?;
     if folder.exists() {
-        // A folder without a manifest is the rest of something that was never a model.
+        // A folder that is not a whole model: damaged, or the rest of something.
         fs_err::remove_dir_all(folder)?;
     }
     fs_err::rename(&files, folder)?;

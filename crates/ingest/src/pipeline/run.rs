@@ -318,6 +318,8 @@ impl Run<'_> {
         };
         let reason = (!outcome.has_text())
             .then(|| read.reason.unwrap_or_else(|| outcome.sentence().to_owned()));
+        let n_passages = document.passages.len();
+        tracing::debug!(id = %document.id, outcome = outcome.code(), n_passages, "document read");
         let mut prepared = Prepared { document, outcome, reason };
         hooks.finish(&mut prepared);
         Some(prepared)

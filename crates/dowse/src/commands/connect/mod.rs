@@ -7,9 +7,11 @@
 
 mod clients;
 mod jsonc;
+mod program;
 mod write;
 
 pub(super) use self::jsonc::read as read_json;
+pub(super) use self::program::PACKAGE;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -161,9 +163,8 @@ fn server(args: &ConnectArgs) -> anyhow::Result<Server> {
         }
         return Ok(Server::Http { url: url.clone(), key_env });
     }
-    let command = std::env::current_exe().context("this program's own path is not known")?;
-    let command = command.to_str().context("this program's path is not Unicode")?.to_owned();
-    let mut words = vec!["mcp".to_owned()];
+    let program::Program { command, mut words } = program::own()?;
+    words.push("mcp".to_owned());
     if is_without_model() {
         words.push("--no-model".to_owned());
     }

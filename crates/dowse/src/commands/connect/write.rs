@@ -86,14 +86,17 @@ pub(super) fn add_to_toml(
         servers.insert(name.to_owned(), value.clone());
     }
     let text = if is_replaced { without_section(&text, name) } else { text };
-    let gap = if text.is_empty() || text.ends_with("\n\n") {
-        ""
+    // A file keeps the ends of its lines.
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let gap = if text.is_empty() || text.ends_with(&end.repeat(2)) {
+        String::new()
     } else if text.ends_with('\n') {
-        "\n"
+        end.to_owned()
     } else {
-        "\n\n"
+        end.repeat(2)
     };
-    let text = format!("{text}{gap}{}\n", toml_section(name, entry)?);
+    let section = format!("{}\n", toml_section(name, entry)?).replace('\n', end);
+    let text = format!("{text}{gap}{section}");
     let is_as_wanted = is_table && text.parse::<toml::Table>().is_ok_and(|now| now == wanted);
     if !is_as_wanted {
         let (shown, key) = (file.display(), toml_key(name));
@@ -245,6 +248,19 @@ mod tests {
             folder.read("config.toml"),
             "# mine\nmodel = \"x\"\n\n[mcp_servers.dowse]\nurl = \"u\"\n"
         );
+    }
+
+    /// A file of Windows had lines of both kinds.
+    #[test]
+    fn a_toml_file_keeps_the_ends_of_its_lines() {
+        let folder = testkit::Folder::new();
+        let file = folder.write("config.toml", "# mine\r\nmodel = \"x\"\r\n");
+        let entry = json!({ "command": "dowse", "args": ["mcp"] });
+        for others in [OtherEntry::Refuse, OtherEntry::Replace] {
+            add_to_toml(&file, "dowse", &entry, others).unwrap();
+            let text = folder.read("config.toml");
+            assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+        }
     }
 
     /// A section was added to files that list servers in another form, which no client read any

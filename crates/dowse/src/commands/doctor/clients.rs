@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Finding, machine};
 use crate::cli::{Cli, Command};
-use crate::commands::connect::{client_files, read_json};
+use crate::commands::connect::{PACKAGE, client_files, read_json};
 
 /// Looks at every client file that is here and names Dowse.
 pub(super) fn findings() -> Vec<Finding> {
@@ -74,7 +74,12 @@ fn of_entry(check: &str, file: &str, name: &str, entry: &Value) -> Option<Findin
             let what = format!("`{name}` in {file} starts `{command}`, which is not there");
             return Some(Finding::problem(check, what, again));
         }
-        if is_own && let Some(problem) = problem_of(&args) {
+        // A runner has words of its own before those of Dowse.
+        let is_run = args.contains(&PACKAGE);
+        let of_dowse = args.iter().position(|arg| is_own || *arg == "mcp").unwrap_or(args.len());
+        if (is_own || is_run)
+            && let Some(problem) = problem_of(&args[of_dowse..])
+        {
             return Some(Finding::problem(check, format!("`{name}` in {file}: {problem}"), again));
         }
     }
@@ -135,6 +140,13 @@ mod tests {
         let closed = look(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).unwrap();
         assert_eq!(closed.state, State::Problem);
         assert_eq!(of_entry("c", "f", "other", &json!({ "command": "npx" })), None);
+        for (words, state) in [
+            (["--from", "dowse-search", "dowse", "mcp", env!("CARGO_MANIFEST_DIR")], State::Ok),
+            (["--from", "dowse-search", "dowse", "mcp", "/nowhere/documents"], State::Problem),
+        ] {
+            let found = look(json!({ "command": "sh", "args": words })).unwrap();
+            assert_eq!(found.state, state, "{found:?}");
+        }
     }
 
     #[test]

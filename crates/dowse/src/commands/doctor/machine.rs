@@ -10,7 +10,7 @@ use net::{Client, Reach, Request, RetryPolicy};
 
 use super::Finding;
 use crate::commands::status::model_state;
-use crate::config::{Config, EmbedderProvider, LlmProvider, RerankerProvider};
+use crate::config::{Config, EmbedderProvider, EngineKind, LlmProvider, RerankerProvider};
 use crate::print;
 use crate::wiring::{MIN_FREE_BYTES, free_bytes, models_dir};
 
@@ -34,6 +34,11 @@ pub(super) fn data_folder(data_dir: &Path) -> Finding {
         written
     });
     match written {
+        Ok(()) if data_dir.exists() && !data_dir.is_dir() => Finding::problem(
+            check,
+            format!("`{shown}` is a file, and no folder"),
+            "move it away, or set another `data_dir`",
+        ),
         Ok(()) if !data_dir.is_dir() => {
             Finding::ok(check, format!("`{shown}` is made when something is indexed"))
         }
@@ -91,7 +96,21 @@ pub(super) fn model(config: &Config) -> Finding {
                 ),
             }
         }
-        EmbedderProvider::Local => model_in(&infer::models::state(&models_dir(config), model)),
+        EmbedderProvider::Local => model_in(&verified(config)),
+    }
+}
+
+/// Says how a pulled model is, once every file of it was read: a damaged one is found when the first
+/// search needs it.
+fn verified(config: &Config) -> ModelState {
+    let (folder, model) = (models_dir(config), &config.embedder.model);
+    let state = infer::models::state(&folder, model);
+    if !matches!(state, ModelState::Ready { .. }) {
+        return state;
+    }
+    match infer::models::verify(&folder, model, &mut |_| {}) {
+        Ok(_) => state,
+        Err(error) => ModelState::from_error(model, &error),
     }
 }
 
@@ -102,7 +121,16 @@ pub(super) fn model_in(state: &ModelState) -> Finding {
         | ModelState::Loading { .. }
         | ModelState::Off
         | ModelState::Pulling { .. } => return Finding::ok("model", model_state(state)),
-        ModelState::Missing { model } | ModelState::Broken { model, .. } => format!(
+        // As for `status` and `check`: words are searched without one, and who wants vectors is told.
+        ModelState::Missing { model } => {
+            let remedy = format!(
+                "run `dowse models pull {model}` to search by vector too, or set \
+                 `embedder.provider = \"none\"` to work on words alone"
+            );
+            let what = format!("model `{model}` is not there: search works on words alone");
+            return Finding::note("model", what, remedy);
+        }
+        ModelState::Broken { model, .. } => format!(
             "run `dowse models pull {model}`, or set `embedder.provider = \"none\"` to work on \
              words alone"
         ),
@@ -135,6 +163,22 @@ fn provider(section: &str, url: &str) -> Finding {
             format!("start that server, or correct `{section}.base_url`"),
         ),
     }
+}
+
+/// Do the peers of an engine elsewhere answer? For where there is no data yet that would be opened
+/// with it.
+pub(super) fn engine(config: &Config) -> Vec<Finding> {
+    let is_qdrant = config.store.choice().is_ok_and(|choice| choice.engine == EngineKind::Qdrant);
+    let urls = config.store.qdrant.urls.iter().filter(|_| is_qdrant);
+    urls.map(|url| match answers(url) {
+        Ok(()) => Finding::ok("engine", format!("`{url}` answers")),
+        Err(error) => Finding::problem(
+            "engine",
+            format!("`{url}` does not answer: {}", model::with_causes(&error)),
+            "start it, or correct `store.qdrant.urls`",
+        ),
+    })
+    .collect()
 }
 
 /// Asks a server for anything; a refusal is an answer, too.

@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::DoctorArgs;
+use crate::commands::check::CheckOptions;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, holds_data, typed};
-use crate::commands::sets::{Located, Need, locate, remembered};
+use crate::commands::reach::{Form, Reach, holds_data, reach_to_read, typed};
+use crate::commands::sets::{Located, Need, index_command, locate, remembered};
 use crate::commands::{Outcome, variable};
 use crate::config::UserData;
-use crate::control::{self, Connection};
+use crate::control::{self, Connection, Typed};
 use crate::print;
 use crate::wiring::{Jobs, app};
 
@@ -42,12 +43,18 @@ pub(super) struct Finding {
 #[serde(rename_all = "lowercase")]
 enum State {
     Ok,
+    /// Nothing is wrong, but there is more to be had.
+    Note,
     Problem,
 }
 
 impl Finding {
     fn ok(check: &str, what: impl Into<String>) -> Self {
         Finding { check: check.to_owned(), state: State::Ok, what: what.into(), remedy: None }
+    }
+
+    fn note(check: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Finding { state: State::Note, ..Finding::problem(check, what, remedy) }
     }
 
     fn problem(check: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
@@ -89,8 +96,9 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Looks at what a running server has open; the result is JSON for the command to print.
-pub(super) fn hosted(host: &Host, _args: &DoctorArgs) -> anyhow::Result<Outcome> {
-    let findings = store::findings(&host.shared_state, &host.app())?;
+pub(super) fn hosted(host: &Host, typed: &Typed) -> anyhow::Result<Outcome> {
+    let options = CheckOptions::hosted(typed);
+    let findings = store::findings(&host.shared_state, &host.app(), &options)?;
     print::line(serde_json::to_string(&findings)?);
     Ok(Outcome::Done)
 }
@@ -112,19 +120,15 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     };
     // A file says which model is wanted, whatever a server of an earlier version of it has open;
     // without one the server knows, since it may have been started with `--no-model`.
-    let is_model_configured = located.file.is_some() || !has_store;
+    let is_model_configured = located.file.is_some() || !is_running;
     if is_model_configured {
         findings.push(machine::model(&located.config));
     }
     if !has_store {
-        findings.push(Finding::problem(
-            "index",
-            format!("`{}` holds no index", data_dir.display()),
-            "run `dowse index FOLDER`, or start `dowse serve`, which indexes by itself",
-        ));
-        return findings;
+        findings.push(nothing_yet(located));
     }
-    match of_store(located) {
+    let looked = if has_store { of_store(located) } else { without_store(located) };
+    match looked {
         Ok(more) => {
             let is_known = |finding: &Finding| is_model_configured && finding.check == "model";
             // A server that answers may still refuse what it is asked for.
@@ -180,7 +184,39 @@ fn of_store(located: &mut Located) -> Result<Vec<Finding>, NotLooked> {
         Reach::Here(shared_state) => shared_state,
     };
     let (app, _) = app(&located.config, &shared_state).map_err(NotLooked::Settings)?;
-    store::findings(&shared_state, &app).map_err(NotLooked::Data)
+    let options = CheckOptions::here(&located.config, located.file.as_deref());
+    store::findings(&shared_state, &app, &options).map_err(NotLooked::Data)
+}
+
+/// Says that nothing was indexed, which is wrong where there are folders to index.
+fn nothing_yet(located: &Located) -> Finding {
+    let what = format!("`{}` holds no index", located.config.data_dir.display());
+    if located.config.files.roots.is_empty() {
+        return Finding::ok("index", format!("{what}: no folders are configured"));
+    }
+    let command = index_command(&located.config, located.file.as_deref());
+    let remedy = format!("run `{command}`, or start `dowse serve`, which indexes by itself");
+    Finding::problem("index", what, remedy)
+}
+
+/// Looks at the sources where nothing was ever stored: in an empty store elsewhere, so that nothing
+/// is made. An engine elsewhere is only asked whether it answers, since an empty catalogue would
+/// have it drop what it holds.
+fn without_store(located: &Located) -> Result<Vec<Finding>, NotLooked> {
+    let config = &located.config;
+    if !config.store.is_of_this_machine().map_err(NotLooked::Settings)? {
+        return Ok(machine::engine(config));
+    }
+    let reading = reach_to_read(config, Jobs::Leave).map_err(NotLooked::Data)?;
+    let shared_state = match reading.reach {
+        Reach::Running(connection) => return of_server(connection).map_err(NotLooked::Data),
+        Reach::Here(shared_state) => shared_state,
+    };
+    let (app, _) = app(&reading.config, &shared_state).map_err(NotLooked::Settings)?;
+    let options = CheckOptions::here(config, located.file.as_deref());
+    let mut findings = store::findings(&shared_state, &app, &options).map_err(NotLooked::Data)?;
+    findings.retain(|finding| finding.check != "index");
+    Ok(findings)
 }
 
 fn of_server(connection: Connection) -> anyhow::Result<Vec<Finding>> {
@@ -209,6 +245,7 @@ fn show(findings: &[Finding], n_problems: usize) {
     for finding in findings {
         let mark = match finding.state {
             State::Ok => "ok      ",
+            State::Note => "note    ",
             State::Problem => "PROBLEM ",
         };
         print::line(format!("{mark} {}: {}", finding.check, finding.what));

@@ -4,18 +4,23 @@ use serve::App;
 use store::Repair;
 
 use super::{Finding, machine};
-use crate::commands::check;
+use crate::commands::check::{self, CheckOptions};
 use crate::wiring::{SharedState, describe_store};
 
 /// Looks at the model, the engine, the indexes and the sources.
-pub(super) fn findings(shared_state: &SharedState, app: &App) -> anyhow::Result<Vec<Finding>> {
+pub(super) fn findings(
+    shared_state: &SharedState,
+    app: &App,
+    options: &CheckOptions,
+) -> anyhow::Result<Vec<Finding>> {
     let store = &shared_state.open_store()?.store;
-    let report = check::look(shared_state, app)?;
+    let report = check::look(shared_state, app, options)?;
     let mut findings = vec![machine::model_in(&shared_state.embedder.state())];
     if !report.problems.iter().any(|problem| problem.what == "engine") {
         findings.push(Finding::ok("engine", describe_store(store)));
     }
-    for problem in &report.problems {
+    // The model was said first.
+    for problem in report.problems.iter().filter(|problem| problem.what != "model") {
         findings.push(Finding::problem(&problem.what, &problem.problem, &problem.hint));
     }
     let is_away = check::is_engine_away(store);

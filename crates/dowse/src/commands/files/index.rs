@@ -71,7 +71,7 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
     let set = open_all(&args.files, &args.folders, Need::Nothing, only_one)?.pop();
     match set.context("nothing was opened")? {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
-        Set::Here { shared_state, service, app } => block_on(async move {
+        Set::Here { shared_state, service, app, .. } => block_on(async move {
             let app = app.context("the application was not opened")?;
             let shared = ::serve::Shared::new(*app);
             serve_commands(Hosting::Index, &shared_state, shared, CancellationToken::new())?;
@@ -186,8 +186,13 @@ fn finish_vectors(
     maker: VectorMaker,
     is_json: bool,
 ) -> anyhow::Result<VectorOutcome> {
-    if let Err(state) = shared_state.embedder.get(&Deadline::after(MODEL_WAIT)) {
-        return Ok(without_vectors(&state));
+    let loading = Instant::now();
+    match shared_state.embedder.get(&Deadline::after(MODEL_WAIT)) {
+        Err(state) => return Ok(without_vectors(&state)),
+        Ok(embedder) => {
+            let (model, ms) = (&embedder.id().name, loading.elapsed().as_millis());
+            tracing::info!(model, ms, "model loaded");
+        }
     }
     if service.vector_debt()?.n_without > 0 {
         print::note("words can be searched; vectors follow, and go on later when stopped here");
@@ -283,6 +288,7 @@ pub(crate) fn show_indexing(service: Service) {
 /// Indexes a root, or joins whoever does, and shows how far it is.
 fn follow(service: &Service, root: &str, full: bool) -> anyhow::Result<Indexed> {
     let caller = Caller::local_admin();
+    tracing::info!(root, full, "indexing");
     let bar = print::Bar::new();
     let last = RefCell::new(None);
     let show = |progress: &JobProgress| {

@@ -1,8 +1,9 @@
-//! `dowse search`: the exit code says whether something was found.
+//! `dowse search`: the exit code says whether something was found, and whether everything that
+//! should have looked did.
 
 use std::collections::HashSet;
 use std::io::IsTerminal as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::files::{SearchRequest, SearchResults, Service};
 use anyhow::Context;
@@ -13,7 +14,7 @@ use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, open_all, remembered, served};
-use crate::commands::words::{error_in_flags, in_flags};
+use crate::commands::words::{add_failing_embedder, error_in_flags, failures, in_flags};
 use crate::control::Typed;
 use crate::files_cli::SearchArgs;
 use crate::print;
@@ -35,6 +36,9 @@ struct Answer {
     exts: Vec<String>,
     years: Vec<String>,
     warnings: Vec<String>,
+    /// Those of the warnings that say that a configured embedder, re-ranker or engine failed.
+    #[serde(default)]
+    failures: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,8 +63,8 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
                      hint: it is of another version; restart it",
                 )?
             }
-            Set::Here { service, shared_state, .. } => {
-                answer_of(&shared_state, &service, args, None)?
+            Set::Here { service, shared_state, index_command, .. } => {
+                answer_of(&shared_state, &service, args, None, &index_command)?
             }
         };
         answer = Some(match answer {
@@ -69,7 +73,10 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
         });
     }
     let is_terminal = std::io::stdout().is_terminal();
-    show(&answer.context("nothing was opened")?, args.json, is_terminal)
+    let answer = answer.context("nothing was opened")?;
+    let outcome = show(&answer, args.json, is_terminal)?;
+    answer.failures.iter().for_each(|failure| print::failure(failure));
+    Ok(outcome)
 }
 
 /// Searches what a running server has indexed.
@@ -81,7 +88,7 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::R
     let service = &service.context(super::open::NO_FOLDERS)?;
     let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
     let roots = Some(roots).filter(|roots| !roots.is_empty());
-    let answer = answer_of(&host.shared_state, service, args, roots)?;
+    let answer = answer_of(&host.shared_state, service, args, roots, "dowse index")?;
     show(&answer, args.json || typed.is_json, typed.is_terminal)
 }
 
@@ -90,6 +97,7 @@ fn answer_of(
     service: &Service,
     args: &SearchArgs,
     roots: Option<Vec<String>>,
+    index_command: &str,
 ) -> anyhow::Result<Answer> {
     let caller = Caller::local_admin();
     let request = SearchRequest {
@@ -101,8 +109,12 @@ fn answer_of(
         years: (!args.year.is_empty()).then(|| args.year.clone()),
         roots,
     };
+    let begun = Instant::now();
     let found = service.search(&caller, &request, &Deadline::after(SEARCH_WAIT));
-    let found = found.map_err(error_in_flags)?;
+    let mut found = found.map_err(error_in_flags)?;
+    add_failing_embedder(shared_state, &mut found.warnings);
+    let (ms, n_results) = (begun.elapsed().as_millis(), found.items.len());
+    tracing::info!(ms, n_results, exts = ?found.exts, years = ?found.years, "searched");
     if found.items.is_empty() {
         super::index::ensure_engine(shared_state)?;
         let outcomes = service.outcomes(&caller)?;
@@ -110,15 +122,19 @@ fn answer_of(
         let roots = service.roots(&caller);
         anyhow::ensure!(
             has_files,
-            "no index here: nothing of {} is indexed\nhint: run `dowse index {}`",
+            "no index here: nothing of {} is indexed\nhint: run `{index_command}`",
             roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", "),
-            roots.first().map_or_else(|| "FOLDER".to_owned(), print::in_shell)
         );
     }
     Ok(answer(request.query, found))
 }
 
 fn answer(query: String, found: SearchResults) -> Answer {
+    let said = |warnings: Vec<&model::Warning>| -> Vec<String> {
+        warnings.iter().map(|warning| in_flags(&warning.message)).collect()
+    };
+    let failures = said(failures(&found.warnings));
+    let warnings = said(found.warnings.iter().collect());
     let items = found.items.into_iter().map(|item| Item {
         score: item.score,
         path: item.path,
@@ -132,7 +148,8 @@ fn answer(query: String, found: SearchResults) -> Answer {
         total_estimate: found.pagination.total_estimate,
         exts: found.exts,
         years: found.years,
-        warnings: found.warnings.iter().map(|warning| in_flags(&warning.message)).collect(),
+        warnings,
+        failures,
     }
 }
 
@@ -147,21 +164,29 @@ fn merged(mut one: Answer, other: Answer, k: usize) -> Answer {
     let n_twice = n_items - one.items.len();
     one.items.truncate(k);
     one.total_estimate = (one.total_estimate + other.total_estimate).saturating_sub(n_twice);
-    for warning in other.warnings {
-        if !one.warnings.contains(&warning) {
-            one.warnings.push(warning);
+    let add = |to: &mut Vec<String>, more: Vec<String>| {
+        for warning in more {
+            if !to.contains(&warning) {
+                to.push(warning);
+            }
         }
-    }
+    };
+    add(&mut one.warnings, other.warnings);
+    add(&mut one.failures, other.failures);
     one
 }
 
 fn show(answer: &Answer, is_json: bool, is_terminal: bool) -> anyhow::Result<Outcome> {
-    let outcome = if answer.items.is_empty() { Outcome::Problems } else { Outcome::Done };
+    let outcome = match (answer.failures.is_empty(), answer.items.is_empty()) {
+        (false, _) => Outcome::Failed,
+        (true, true) => Outcome::Problems,
+        (true, false) => Outcome::Done,
+    };
     if is_json {
         print::json(&serde_json::to_value(answer)?)?;
         return Ok(outcome);
     }
-    for warning in &answer.warnings {
+    for warning in answer.warnings.iter().filter(|it| !answer.failures.contains(it)) {
         print::note(format!("note: {warning}"));
     }
     for item in &answer.items {

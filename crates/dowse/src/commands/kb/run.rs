@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -14,7 +15,7 @@ use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, Reading, reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
-use crate::commands::words::in_flags;
+use crate::commands::words::{add_failing_embedder, failures, in_flags};
 use crate::config::Purpose;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
         }
         Reach::Here(shared_state) => *shared_state,
     };
+    shared_state.served.store(Some(Arc::new(config.clone())));
     let session = Session {
         service: knowledge_service(&config, &shared_state)?,
         shared_state,
@@ -181,10 +183,23 @@ impl Session {
 
     /// Searches; the exit code says whether something was found.
     fn search(&self, request: &SearchRequest) -> anyhow::Result<Outcome> {
-        let found = self.service.search(&self.caller, request, &Deadline::after(SEARCH_WAIT))?;
-        let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };
-        let warnings: Vec<String> =
-            found.warnings.iter().map(|warning| in_flags(&warning.message)).collect();
+        let deadline = Deadline::after(SEARCH_WAIT);
+        let mut found = self.service.search(&self.caller, request, &deadline)?;
+        add_failing_embedder(&self.shared_state, &mut found.warnings);
+        let failed = failures(&found.warnings);
+        let outcome = match (failed.is_empty(), found.results.is_empty()) {
+            (false, _) => Outcome::Failed,
+            (true, true) => Outcome::Problems,
+            (true, false) => Outcome::Done,
+        };
+        let is_other = |warning: &&model::Warning| self.is_json || !failed.contains(warning);
+        let warnings: Vec<String> = found
+            .warnings
+            .iter()
+            .filter(is_other)
+            .map(|warning| in_flags(&warning.message))
+            .collect();
+        let failed: Vec<&str> = failed.iter().map(|warning| warning.message.as_str()).collect();
         if self.is_json {
             let results: Vec<Value> = found
                 .results
@@ -199,7 +214,10 @@ impl Session {
                 })
                 .collect();
             let query = &request.query;
-            print::json(&json!({ "query": query, "results": results, "warnings": warnings }))?;
+            print::json(&json!({
+                "query": query, "results": results, "warnings": warnings, "failures": failed,
+            }))?;
+            failed.iter().for_each(|failure| print::failure(failure));
             return Ok(outcome);
         }
         for warning in warnings {
@@ -211,6 +229,7 @@ impl Session {
             print::line(format!("{:.2}  {} ({})", chunk.score.get(), chunk.title, chunk.pointer));
             print::line(format!("      {text}"));
         }
+        failed.iter().for_each(|failure| print::failure(failure));
         Ok(outcome)
     }
 
