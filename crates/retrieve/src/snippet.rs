@@ -188,7 +188,11 @@ mod tests {
             for (at, _) in text.match_indices(word) {
                 let start = text[..at].chars().count();
                 let end = start + word.chars().count();
-                all.push(Found { word_idx, chars: Span::new(start, end), worth: word.len() as f64 });
+                all.push(Found {
+                    word_idx,
+                    chars: Span::new(start, end),
+                    worth: word.len() as f64,
+                });
             }
         }
         all.sort_by_key(|found| found.chars.start);
@@ -204,7 +208,8 @@ mod tests {
             let shown = snippet(&found(&[&word, "item", "let", "x"], &text), &text);
             assert!(shown.text.contains(&word), "{n}: {}", shown.text);
             let chars: Vec<char> = shown.text.chars().collect();
-            let line: String = chars[shown.focus..].iter().take_while(|char| **char != '\n').collect();
+            let line: String =
+                chars[shown.focus..].iter().take_while(|char| **char != '\n').collect();
             assert!(line.contains(&format!(" = {n};")), "{n}: {line}");
         }
     }

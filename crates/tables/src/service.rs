@@ -172,16 +172,14 @@ impl Service {
         match (name, tables.as_slice()) {
             (None, [table]) => Ok(table),
             (None, _) => Err(Error::TableRequired { allowed: allowed() }),
-            (Some(name), tables) => {
-                named(tables, name).ok_or_else(|| {
-                    let allowed = allowed();
-                    Error::UnknownTable {
-                        received: name.to_owned(),
-                        did_you_mean: did_you_mean(name, &allowed),
-                        allowed,
-                    }
-                })
-            }
+            (Some(name), tables) => named(tables, name).ok_or_else(|| {
+                let allowed = allowed();
+                Error::UnknownTable {
+                    received: name.to_owned(),
+                    did_you_mean: did_you_mean(name, &allowed),
+                    allowed,
+                }
+            }),
         }
     }
 }

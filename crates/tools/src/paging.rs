@@ -329,10 +329,14 @@ mod tests {
     #[test]
     fn ids_and_addresses_are_whole_or_not_there() {
         let budget = Budget { chars: 700, tokens: 20 };
-        let (id, url) = ("fEUshX08G2c3CmLq-9aBz", "http://127.0.0.1:7700/open/fEUshX08G2c3CmLq-9aBz");
+        let (id, url) =
+            ("fEUshX08G2c3CmLq-9aBz", "http://127.0.0.1:7700/open/fEUshX08G2c3CmLq-9aBz");
         let item = json!({ "id": id, "url": url, "text": "some words ".repeat(40) });
         let value = fill(json!({}), "items", vec![item], &budget).value;
-        assert_eq!((&value["items"][0]["id"], &value["items"][0]["url"]), (&json!(id), &json!(url)));
+        assert_eq!(
+            (&value["items"][0]["id"], &value["items"][0]["url"]),
+            (&json!(id), &json!(url))
+        );
         assert!(value["items"][0]["text"].as_str().unwrap().len() <= SHORTEST_CUT);
     }
 }

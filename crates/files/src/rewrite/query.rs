@@ -9,8 +9,8 @@ use serde::Serialize;
 use text::{QueryFilters, query_filters};
 
 use super::words::{
-    ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS, NEGATIONS,
-    QUESTION_WORDS, WISHES, each, has,
+    ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS,
+    NEGATIONS, QUESTION_WORDS, WISHES, each, has,
 };
 use crate::filters::Filters;
 use crate::summary::shares_words;

@@ -89,7 +89,8 @@ impl Period {
         let day = || {
             let day = day(text)?;
             let of = |day: Date| Period::parse_cell(&day.to_string())?.within(period_type);
-            let is_edge = of(day.yesterday().ok()?) != of(day) || of(day.tomorrow().ok()?) != of(day);
+            let is_edge =
+                of(day.yesterday().ok()?) != of(day) || of(day.tomorrow().ok()?) != of(day);
             if is_edge { of(day) } else { None }
         };
         Period::parse(text).or_else(|| quarter(text)).or_else(day)
@@ -219,7 +220,9 @@ mod tests {
             let read = Period::read(text, period_type).map(|period| period.to_string());
             assert_eq!(read.as_deref(), expected, "{text}");
         };
-        for text in ["2024-Q1", "2024-q1", "2024Q1", "Q1 2024", "q1-2024", "2024-03-31", "2024-01-01"] {
+        for text in
+            ["2024-Q1", "2024-q1", "2024Q1", "Q1 2024", "q1-2024", "2024-03-31", "2024-01-01"]
+        {
             check(text, PeriodType::Quarter, Some("2024-Q1"));
         }
         check("2024-01-01", PeriodType::Month, Some("2024-01"));

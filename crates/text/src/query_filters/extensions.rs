@@ -105,8 +105,7 @@ static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
     let suffixed = format!(
         r"({list})(?:形式|ファイル|格式|文件|파일)?(?:{BEFORE_BEHIND})*(?:{BEHIND})(?:の|で|的|は)?"
     );
-    let touching =
-        format!(r"(?:{TOUCHING})[\s־-]*({list})(?:格式|文件)?(?:之外|以外|外)?(?:的)?");
+    let touching = format!(r"(?:{TOUCHING})[\s־-]*({list})(?:格式|文件)?(?:之外|以外|外)?(?:的)?");
     Regex::new(&format!("(?i){prefixed}|{suffixed}|{touching}"))
         .expect("the pattern is constant and tested")
 });

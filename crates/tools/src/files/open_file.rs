@@ -77,7 +77,8 @@ impl Tool for OpenFile {
         let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars: None };
         loop {
             let preview = self.service.preview(call.caller, &request);
-            let preview = preview.map_err(|error| self.refused(call.caller, &request.path, error))?;
+            let preview =
+                preview.map_err(|error| self.refused(call.caller, &request.path, error))?;
             let n_page = request.max_chars.unwrap_or(MAX_PREVIEW_CHARS);
             let answer = written(preview, n_page);
             let n_chars = answer.value["preview"].as_str().unwrap_or_default().chars().count();
