@@ -139,9 +139,10 @@ impl Outline {
 
     fn close(&mut self, open: &[(Kind, usize)]) {
         for (depth, (kind, _)) in open.iter().enumerate().rev() {
-            // Only the innermost container has lost a member that would have come next.
+            // Only the innermost container has lost a member. What follows in the next part is not
+            // lost: a mark among the members would be taken for one of them.
             let is_innermost = depth + 1 == open.len();
-            if is_innermost {
+            if is_innermost && (depth > 0 || self.cut_member.is_some()) {
                 let comma = if self.text.ends_with(['[', '{']) { "" } else { "," };
                 let mark = if *kind == Kind::Object { "\"…\":\"…\"" } else { "\"…\"" };
                 self.text.push_str(comma);

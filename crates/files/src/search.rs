@@ -112,7 +112,7 @@ pub struct FileHit {
     /// The position among the files that this page was taken from, from 0.
     #[serde(skip)]
     pub rank: usize,
-    /// Where the snippet begins in the file's text, in characters.
+    /// Where the line begins to say what was asked for, in characters of the file's text.
     #[serde(skip)]
     pub char_start: usize,
     /// Why it was found.
@@ -281,7 +281,7 @@ pub(crate) fn search(
             score: ranked.hit.score.rounded(),
             modified: modified.map(|at| iso_seconds(Timestamp(at))).unwrap_or_default(),
             explanation: ranked.hit.explanation,
-            char_start: start,
+            char_start: start + ranked.snippet.focus,
             path,
         });
     }
@@ -423,13 +423,12 @@ const MAX_FACTOR: usize = 64;
 /// Passages of one file among the candidates of a search, when pages far down are asked for.
 const PASSAGES_PER_FILE: usize = 4;
 
-/// Names the place of a hit so that `openFile` shows it: the line of its first word that was asked
+/// Names the place of a hit so that `openFile` shows it: the line that holds most of what was asked
 /// for, where the file has lines. A unit that is longer than one preview is followed by the
 /// character in the file where the hit begins.
 fn exact_pointer(indexer: &Indexer, ranked: &retrieve::Ranked, lines: &Lines) -> Result<String> {
     let (passage, snippet) = (&ranked.passage.passage, &ranked.snippet);
-    let first_match = snippet.matches.first().map_or(0, |first| first.start);
-    let line = lines.at(passage, snippet.span.start + first_match);
+    let line = lines.at(passage, snippet.span.start + snippet.focus);
     let pointer = match line {
         Some(line) => on_line(&passage.pointer, line),
         None => passage.pointer.clone(),

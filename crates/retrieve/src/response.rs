@@ -13,6 +13,9 @@ pub struct Snippet {
     pub text: String,
     /// Where the window is in the passage, in characters.
     pub span: Span,
+    /// Where in the window the line is that is worth most to the query: its first word that was
+    /// asked for, in characters.
+    pub focus: usize,
     /// Where words of the query are in the window, in characters.
     pub matches: Vec<Span>,
 }

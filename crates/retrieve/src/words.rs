@@ -12,6 +12,7 @@ use text::{
 
 use crate::features::WordFigures;
 use crate::question::Question;
+use crate::snippet::Found;
 use crate::{Result, Scope};
 
 /// Two words that follow each other in the query do so in the passage when no more characters
@@ -117,6 +118,16 @@ impl<'a> WeighedWords<'a> {
     pub(crate) fn share_of(&self, bm25: f64, k1: f64) -> f64 {
         let most = self.total * (k1 + 1.0);
         if most > 0.0 { (bm25 / most).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// Gives words of the query in a passage with what each is worth.
+    pub(crate) fn found(&self, matches: &[Match]) -> Vec<Found> {
+        let found = |one: &Match| Found {
+            word_idx: one.word_idx,
+            chars: one.chars,
+            worth: self.worth.get(one.word_idx).copied().unwrap_or_default(),
+        };
+        matches.iter().map(found).collect()
     }
 
     /// Looks for the words in a passage and its title.

@@ -122,7 +122,14 @@ fn alternatives(schema: &Schema, value: &Value, zone: &CallZone) -> Result<Optio
         return Ok(None);
     }
     let expected = "a list of filter objects, of which one must hold";
-    let list = value.as_array().ok_or_else(|| Error::wrong_type(ANY, expected, value))?;
+    // One value where a list is expected is a list of one.
+    let list = match value {
+        Value::Array(list) => list.as_slice(),
+        Value::Object(_) => std::slice::from_ref(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            return Err(Error::wrong_type(ANY, expected, value));
+        }
+    };
     if list.is_empty() {
         return Ok(None);
     }
@@ -306,6 +313,10 @@ impl Tested<'_> {
     /// Reads a value of the field's type. What converts without loss is converted.
     pub(crate) fn cell(&self, field: &Field, value: &Value) -> Result<Cell> {
         let name = self.name;
+        if value.is_array() {
+            let expected = "one value, `{in: […]}` for any of several, or `{min, max}` for a range";
+            return Err(Error::wrong_type(name, expected, value));
+        }
         match field.field_type {
             FieldType::Number => {
                 number(value).ok_or_else(|| Error::wrong_type(name, "numbers", value))

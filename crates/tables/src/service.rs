@@ -172,18 +172,25 @@ impl Service {
         match (name, tables.as_slice()) {
             (None, [table]) => Ok(table),
             (None, _) => Err(Error::TableRequired { allowed: allowed() }),
-            (Some(name), tables) => {
-                tables.iter().find(|table| table.schema.name == name).copied().ok_or_else(|| {
-                    let allowed = allowed();
-                    Error::UnknownTable {
-                        received: name.to_owned(),
-                        did_you_mean: did_you_mean(name, &allowed),
-                        allowed,
-                    }
-                })
-            }
+            (Some(name), tables) => named(tables, name).ok_or_else(|| {
+                let allowed = allowed();
+                Error::UnknownTable {
+                    received: name.to_owned(),
+                    did_you_mean: did_you_mean(name, &allowed),
+                    allowed,
+                }
+            }),
         }
     }
+}
+
+/// Finds a table by its name, in any case where only one can be meant.
+fn named<'a>(tables: &[&'a ServedTable], name: &str) -> Option<&'a ServedTable> {
+    let exact = tables.iter().find(|table| table.schema.name == name);
+    let folded = name.trim().to_lowercase();
+    let mut alike = tables.iter().filter(|table| table.schema.name.to_lowercase() == folded);
+    let only = alike.next().filter(|_| alike.next().is_none());
+    exact.or(only).copied()
 }
 
 fn open_table(

@@ -53,7 +53,7 @@ mod written_years;
 pub mod bench;
 
 pub use analyze::{
-    Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef,
+    Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef, is_ideograph,
 };
 pub use blank::{is_blank, is_invisible};
 pub use budget::{Budget, count_tokens};

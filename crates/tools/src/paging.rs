@@ -102,6 +102,14 @@ pub(crate) fn shorten(value: &mut Value, budget: &Budget) -> Vec<Cut> {
     cuts
 }
 
+/// Ids, addresses and paths are no longer than this.
+const MAX_NAME_CHARS: usize = 200;
+
+/// Tells whether a text is an id, an address or a path: half of one opens nothing.
+fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME_CHARS && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// Finds the text or list that takes the most characters: its pointer, its place in words, and
 /// its length. A list counts for what its own elements take beside the heaviest of them.
 fn heaviest(value: &Value) -> Option<(String, String, usize)> {
@@ -109,6 +117,7 @@ fn heaviest(value: &Value) -> Option<(String, String, usize)> {
     let mut open = vec![(value, String::new(), String::new())];
     while let Some((value, pointer, place)) = open.pop() {
         let weight = match value {
+            Value::String(text) if is_name(text) => 0,
             Value::String(text) if text.chars().count() > SHORTEST_CUT => text.chars().count(),
             Value::Array(elements) => {
                 let sizes = elements.iter().map(|one| one.to_string().chars().count());
@@ -314,5 +323,20 @@ mod tests {
             let totals = ["of 5000 ", "of 900 ", "of 25000 "];
             assert!(totals.iter().any(|total| warning.contains(total)), "{warning}");
         }
+    }
+
+    /// With few tokens left, half an id came, which nothing could be fetched by.
+    #[test]
+    fn ids_and_addresses_are_whole_or_not_there() {
+        let budget = Budget { chars: 700, tokens: 20 };
+        let (id, url) =
+            ("fEUshX08G2c3CmLq-9aBz", "http://127.0.0.1:7700/open/fEUshX08G2c3CmLq-9aBz");
+        let item = json!({ "id": id, "url": url, "text": "some words ".repeat(40) });
+        let value = fill(json!({}), "items", vec![item], &budget).value;
+        assert_eq!(
+            (&value["items"][0]["id"], &value["items"][0]["url"]),
+            (&json!(id), &json!(url))
+        );
+        assert!(value["items"][0]["text"].as_str().unwrap().len() <= SHORTEST_CUT);
     }
 }

@@ -103,6 +103,26 @@ impl Spec {
         self
     }
 
+    /// Describes an argument to the agent by the names that it takes now; what is taken stays the
+    /// same. More names than [`MAX_SHOWN_NAMES`] are for a tool that lists them.
+    pub(crate) fn with_names_of(&self, argument: &str, what: &str, names: &[String]) -> Self {
+        let mut spec = self.clone();
+        if !(2..=MAX_SHOWN_NAMES).contains(&names.len()) {
+            return spec;
+        }
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let shown = spec.shown_input.get_or_insert_with(|| spec.input.shared());
+        let property = Arc::make_mut(shown)
+            .get_mut("properties")
+            .and_then(|properties| properties.get_mut(argument))
+            .and_then(Value::as_object_mut);
+        if let Some(property) = property {
+            let description = format!("{what}: {}", names.join(", "));
+            property.insert("description".to_owned(), Value::from(description));
+        }
+        spec
+    }
+
     /// Sets the schema of the answer. Notices of the guard are allowed in every answer.
     ///
     /// Invariant: the value is a JSON object.
@@ -143,6 +163,9 @@ impl Spec {
         self.sentences.iter().find(|(known, _)| *known == rule).map(|(_, sentence)| *sentence)
     }
 }
+
+/// More names of things are not listed in a schema.
+const MAX_SHOWN_NAMES: usize = 10;
 
 fn empty_object() -> Map<String, Value> {
     into_object(serde_json::json!({ "type": "object", "properties": {} }))

@@ -119,7 +119,7 @@ fn members_are_walked_to_the_end() {
         loop {
             let node = reading.get("/list", offset, max_chars).unwrap();
             let shown: Vec<Value> = serde_json::from_str(&node.text).unwrap();
-            numbers.extend(shown.into_iter().filter(Value::is_number));
+            numbers.extend(shown);
             let Some(next) = node.next else { break };
             assert!(next > offset, "{max_chars}: {next} after {offset}");
             offset = next;
@@ -130,9 +130,7 @@ fn members_are_walked_to_the_end() {
         let (mut offset, mut members) = (0, serde_json::Map::new());
         loop {
             let node = reading.get("/object", offset, max_chars).unwrap();
-            let mut shown: serde_json::Map<String, Value> =
-                serde_json::from_str(&node.text).unwrap();
-            shown.remove("…");
+            let shown: serde_json::Map<String, Value> = serde_json::from_str(&node.text).unwrap();
             members.extend(shown);
             let Some(next) = node.next else { break };
             offset = next;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use text::{QueryFilters, query_filters};
 
 use super::words::{
-    ANYTHING, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS, NEGATIONS,
-    QUESTION_WORDS, WISHES, each, has,
+    ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS,
+    NEGATIONS, QUESTION_WORDS, WISHES, each, has,
 };
 use crate::filters::Filters;
 use crate::summary::shares_words;
@@ -274,8 +274,11 @@ fn leads(typed: &str) -> bool {
 /// `東京の図書館`, which stays whole.
 fn without_asking(text: &str) -> &str {
     let ending = each(ENDINGS).find_map(|ending| text.strip_suffix(ending));
-    let text = ending.filter(|rest| !rest.is_empty()).unwrap_or(text);
-    let beginning = each(BEGINNINGS).find_map(|beginning| text.strip_prefix(beginning));
+    let without = ending.filter(|rest| !rest.is_empty());
+    let text = without.unwrap_or(text);
+    let asking = without.map_or("", |_| ASKING_BEGINNINGS);
+    let mut beginnings = each(BEGINNINGS).chain(each(asking));
+    let beginning = beginnings.find_map(|beginning| text.strip_prefix(beginning));
     beginning.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
@@ -350,6 +353,9 @@ mod tests {
             ("Which contracts mention vendor X?", "contracts mention vendor X"),
             ("how do I renew the \"master agreement\"?", "renew \"master agreement\""),
             ("東京の図書館はどこですか？", "東京の図書館"),
+            ("どこに契約書がありますか", "契約書"),
+            ("予算はどこにあるか？", "予算"),
+            ("どこでもドアの作り方", "どこでもドアの作り方"),
             ("リモートワーク手当とは何ですか", "リモートワーク手当"),
             ("请问出差补助是多少？", "出差补助"),
             ("契約書 更新", "契約書 更新"),

@@ -50,7 +50,10 @@ pub(super) const HOMOGRAPHS: &str = "\
 
 /// What asks at the end of text without spaces.
 pub(super) const ENDINGS: &str = "\
-    はどこにありますか をで探してください を探してください で探してください \
+    はどこにありますか がどこにありますか はどこにあるか がどこにあるか がありますか \
+    はどこにある がどこにある はどうすればいいですか はどうすれば はいつまでですか \
+    はどのくらいですか はどれですか について知りたいです について知りたい を知りたいです \
+    を知りたい が知りたい が必要ですか が必要 がいますか をで探してください を探してください で探してください \
     を検索してください を見せてください はありますか をで探して を探して で探して を検索して \
     を見せて について教えて を教えて 教えて について教えてください を教えてください \
     教えてください はどこですか はいつですか はいくらですか はどうですか はなぜですか \
@@ -60,6 +63,10 @@ pub(super) const ENDINGS: &str = "\
 /// What asks at its beginning.
 pub(super) const BEGINNINGS: &str = "\
     我想知道关于 我想知道 请告诉我 告诉我 请问 什么是 为什么 如何 怎么";
+
+/// What asks at its beginning where it also asks at its end: elsewhere it is part of other words.
+pub(super) const ASKING_BEGINNINGS: &str = "\
+    どこに どこで どこの いつ なぜ どうして どうやって 誰が だれが 何が どの どんな どうすれば";
 
 /// Tells whether a word is in a list.
 pub(super) fn has(list: &'static str, word: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// The length of a period.
@@ -80,6 +81,21 @@ impl Period {
         Some(Period { period_type, ordinal: year * period_type.per_year() + within })
     }
 
+    /// Reads a period as callers write it: as [`Period::parse`] does, a quarter in another form
+    /// (`Q1 2024`), or the first or last day of a period of this type, as an ISO 8601 date or in
+    /// milliseconds. A day within a period means only a part of it, and is none.
+    pub fn read(text: &str, period_type: PeriodType) -> Option<Self> {
+        let text = text.trim();
+        let day = || {
+            let day = day(text)?;
+            let of = |day: Date| Period::parse_cell(&day.to_string())?.within(period_type);
+            let is_edge =
+                of(day.yesterday().ok()?) != of(day) || of(day.tomorrow().ok()?) != of(day);
+            if is_edge { of(day) } else { None }
+        };
+        Period::parse(text).or_else(|| quarter(text)).or_else(day)
+    }
+
     /// Reads a cell of a fact table: a period, or a date, whose month is meant.
     pub(crate) fn parse_cell(cell: &str) -> Option<Self> {
         let cell = cell.trim();
@@ -147,6 +163,33 @@ impl<'de> Deserialize<'de> for Period {
     }
 }
 
+/// Reads a quarter with its parts in any order and case.
+fn quarter(text: &str) -> Option<Period> {
+    let plain: String = text.chars().filter(|char| char.is_ascii_alphanumeric()).collect();
+    let plain = plain.to_ascii_uppercase();
+    let (year, quarter) = match plain.strip_prefix('Q') {
+        Some(rest) => (rest.get(1..)?, rest.get(..1)?),
+        None => plain.split_once('Q')?,
+    };
+    Period::parse(&format!("{year}-Q{quarter}"))
+}
+
+/// Reads a date, with or without a time, or milliseconds since 1970.
+fn day(text: &str) -> Option<Date> {
+    if text.len() >= MIN_MILLIS_DIGITS
+        && let Ok(millis) = text.parse()
+    {
+        let at = jiff::Timestamp::from_millisecond(millis).ok()?;
+        return Some(at.to_zoned(jiff::tz::TimeZone::UTC).date());
+    }
+    let (date, time) = text.split_at_checked("2024-03-31".len())?;
+    let is_date = time.is_empty() || time.starts_with(['T', 't', ' ']);
+    if is_date { date.parse().ok() } else { None }
+}
+
+/// Fewer digits are no moment of this century in milliseconds.
+const MIN_MILLIS_DIGITS: usize = 11;
+
 /// Gives a number of exactly this many digits, from 1, counted from 0.
 fn one_of(text: &str, n_digits: usize, most: i32) -> Option<i32> {
     let is_number = text.len() == n_digits && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -168,6 +211,29 @@ mod tests {
         }
         assert_eq!(Period::parse_cell("2024-03-31T00:00:00Z").unwrap().to_string(), "2024-03");
         assert_eq!(Period::parse_cell("2024-03-xx"), None);
+    }
+
+    /// Dates were refused, although every other tool takes them.
+    #[test]
+    fn periods_are_read_as_callers_write_them() {
+        let check = |text: &str, period_type: PeriodType, expected: Option<&str>| {
+            let read = Period::read(text, period_type).map(|period| period.to_string());
+            assert_eq!(read.as_deref(), expected, "{text}");
+        };
+        for text in
+            ["2024-Q1", "2024-q1", "2024Q1", "Q1 2024", "q1-2024", "2024-03-31", "2024-01-01"]
+        {
+            check(text, PeriodType::Quarter, Some("2024-Q1"));
+        }
+        check("2024-01-01", PeriodType::Month, Some("2024-01"));
+        check("2024-02-29T23:59:59Z", PeriodType::Month, Some("2024-02"));
+        check("2024-12-31", PeriodType::Year, Some("2024"));
+        check("1577836800000", PeriodType::Year, Some("2020"));
+        // A part of a period is not the period.
+        for text in ["2024-06-15", "2024-06-30", "2024-13-01", "31.12.2024", "1577836800", "Q1"] {
+            check(text, PeriodType::Year, None);
+        }
+        check("2024-01", PeriodType::Year, Some("2024-01"));
     }
 
     #[test]

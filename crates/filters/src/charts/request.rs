@@ -311,7 +311,7 @@ impl Exclusion {
 }
 
 fn period(text: &str, period_type: PeriodType, place: &str) -> Result<Period> {
-    Period::parse(text)
+    Period::read(text, period_type)
         .filter(|period| period.period_type() == period_type)
         .ok_or_else(|| bad_period(text, period_type, place.to_owned()))
 }

@@ -44,6 +44,7 @@ pub(super) fn judge(
     let mut judged = Vec::with_capacity(candidates.len());
     for ((rank, fused, passage), evidence) in candidates.into_iter().zip(evidence) {
         let WordEvidence { figures, is_foreign, matches, exact, folded } = evidence;
+        let scope_idx = fused.scope_idx;
         let k1 = f64::from(request.pipeline.bm25.k1);
         // BM25 has no upper end of its own; what the query could reach is one.
         let sparse = fused.words.clone().map(|seen| StageScore {
@@ -62,7 +63,7 @@ pub(super) fn judge(
             fused,
             passage,
             evidence: Evidence { words: figures, is_foreign, ..Evidence::default() },
-            matches,
+            matches: weighed[scope_idx].found(&matches),
             explanation: Explanation { stages, exact, folded },
             score: Score::default(),
         });

@@ -18,5 +18,5 @@ pub use analyzer::{Analyzer, Scratch};
 pub use matches::Match;
 pub use query::QueryWord;
 pub use scan::MAX_WORD_BYTES;
-pub(crate) use scan::is_ideograph;
+pub use scan::is_ideograph;
 pub use token::{Token, TokenKind, TokenRef};

@@ -280,9 +280,9 @@ fn class_of_other(char: char) -> Class {
     }
 }
 
-/// Han, kana, hangul, bopomofo, and the scripts of South-East Asia that are written without
-/// spaces.
-pub(crate) fn is_ideograph(char: char) -> bool {
+/// Tells whether a letter belongs to Han, kana, hangul, bopomofo, or one of the scripts of
+/// South-East Asia that are written without spaces.
+pub fn is_ideograph(char: char) -> bool {
     matches!(char,
         '\u{e01}'..='\u{e4e}' | '\u{e81}'..='\u{ece}' | '\u{1000}'..='\u{103f}'
             | '\u{1050}'..='\u{109d}' | '\u{1780}'..='\u{17d3}'

@@ -5,13 +5,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::words::denials::{
+    BEFORE_BEHIND, BEHIND, DOUBTFUL, DOUBTFUL_BEHIND, DOUBTFUL_BESIDE, TOUCHING,
+};
 use super::{HOLE, extensions, words};
 
 /// Words between "not" and what is not wanted: "not from the year 2021".
 const N_WORDS_BETWEEN: usize = 3;
 
 static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
-    let not = words::all(|words| words.not);
+    let not = words::denials();
     let thing = format!(
         r"(?:\*?\.?(?:{})|(?:19|20)\d\d|{}|{}|{})",
         extensions::names(),
@@ -19,10 +22,13 @@ static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
         words::all_years(|words| words.this_year),
         words::all_years(|words| words.next_year),
     );
-    // `but` and `no` are small words of prose: only right before it do they mean it.
-    build(&format!(
-        r"(?i)(?:^|[\s,(])(?:{not})(?:\s+[\p{{L}}’'-]+){{0,{N_WORDS_BETWEEN}}}\s+{thing}(?:$|[^\p{{L}}\d])|{thing}(?:年度?|년도?)?(?:形式|ファイル|格式|文件|파일)?(?:の|을|를|\s)*(?:以外|之外|でない|ではない|じゃない|を?除|제외|말고|değil|olmayan|hariç|dışında|nélkül|kivéve)|(?:除了|除去|除|不要|不是|不含|没有|非)\s*{thing}"
-    ))
+    let before = format!(
+        r"(?:^|[\s,(])(?:(?:{not}|{DOUBTFUL})(?:\s+[\p{{L}}’'-]+){{0,{N_WORDS_BETWEEN}}}(?:\s+|[-־])|(?:{DOUBTFUL_BESIDE})\s*){thing}(?:$|[^\p{{L}}\d])"
+    );
+    let behind = format!(
+        r"{thing}(?:年度?|년도?)?(?:形式|ファイル|格式|文件|파일)?(?:{BEFORE_BEHIND})*(?:{BEHIND}|(?:{DOUBTFUL_BEHIND})\b)"
+    );
+    build(&format!(r"(?i){before}|{behind}|(?:{TOUCHING}|除)[\s־-]*{thing}"))
 });
 
 static HALF: LazyLock<Regex> = LazyLock::new(|| {

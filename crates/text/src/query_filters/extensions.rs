@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::lazy::folded;
+use super::words::denials::{BEFORE_BEHIND, BEHIND, TOUCHING};
 use super::{cut_out, doubt, words};
 
 /// Words that name a kind of file, with the extensions they mean; `ppt` means both forms.
@@ -95,26 +96,25 @@ static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
     let (kind, joint) = kind_and_joint();
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
     // "but in pdf" asks for it.
-    let not = words::all(|words| words.not).replace("|but|", "|");
+    let not = words::denials().replace("|but|", "|");
     let small = words::all(|words| words.before_formats);
     let after = words::all(|words| words.after_formats);
     let prefixed = format!(
-        r"(?:^|[\s,(])(?:(?:{BUT})\s+)?(?:{not})\s+(?:(?:{small}|{ARTICLES})\s+){{0,3}}({list}){EDGE}(?:\s+(?:{after}|format(?:ul)?)\b)?"
+        r"(?:^|[\s,(])(?:(?:{BUT})\s+)?(?:{not})(?:\s+|[-־])(?:(?:{small}|{ARTICLES})\s+){{0,3}}({list}){EDGE}(?:[\s-]+(?:{after}|format(?:ul)?)\b)?"
     );
     let suffixed = format!(
-        r"({list})(?:形式|ファイル|格式|文件|파일)?(?:の|을|를|\s)*(?:以外|之外|でない|ではない|じゃない|を?除(?:く|いた|いて)|제외(?:하고|한)?|말고|değil|olmayan|hariç|dışında|nélkül|kivéve)(?:の|で|的|は)?"
+        r"({list})(?:形式|ファイル|格式|文件|파일)?(?:{BEFORE_BEHIND})*(?:{BEHIND})(?:の|で|的|は)?"
     );
-    let wide_prefixed = format!(
-        r"(?:除了|除去|不要|不是|不含|没有|非)\s*({list})(?:格式|文件)?(?:之外|以外)?(?:的)?"
-    );
-    Regex::new(&format!("(?i){prefixed}|{suffixed}|{wide_prefixed}"))
+    let touching = format!(r"(?:{TOUCHING})[\s־-]*({list})(?:格式|文件)?(?:之外|以外|外)?(?:的)?");
+    Regex::new(&format!("(?i){prefixed}|{suffixed}|{touching}"))
         .expect("the pattern is constant and tested")
 });
 
 /// Is before "not" where both belong together.
 const BUT: &str = "but|just|aber|jedoch|mais|pero|dar|ma|mas|maar|ale|но|але|men|αλλά";
 
-const ARTICLES: &str = "a|an|the|any|le|la|les|el|los|das|dem|der|ein|eine|il|o|os|de|het|un|une";
+/// Articles and small words before a format that is not wanted.
+const ARTICLES: &str = "a|an|the|any|i|gli|le|w|we|v|ve|в|во|у|dalam|le|la|les|el|los|das|dem|der|ein|eine|il|o|os|de|het|un|une";
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let (kind, joint) = kind_and_joint();

@@ -435,3 +435,53 @@ fn half_of_a_list_is_no_filter() {
     check("Zephyr word or pdf", "Zephyr", &["doc", "docx", "pdf"], &[]);
     check("Zephyr in pdf or docx from 2021 or 2022", "Zephyr", &["docx", "pdf"], &[2021, 2022]);
 }
+
+/// "ليست pdf" and "report ausser pdf" asked for just the files that were not wanted.
+#[test]
+fn what_is_denied_in_any_language_is_never_asked_for() {
+    const BEFORE: &str = "not|no|without|except|excluding|other than|apart from|aside from|ignore|\
+        skip|omit|avoid|minus|outside|besides|don't show|nicht|kein|ohne|außer|ausser|bis auf|\
+        mit Ausnahme von|abgesehen von|pas de|sans|sauf|hormis|à part|à l'exception de|plutôt que|\
+        ni|sin|excepto|que no sean|distinto de|aparte de|en lugar de|senza|tranne|escluso|\
+        esclusi i|invece di|sem|exceto|fora|em vez de|nu|fără|cu excepția|mai puțin|în afară de|\
+        niet|geen|behalve|anders dan|inte|utan|förutom|ikke|uden|unntatt|ei|paitsi|muu kuin|nie|\
+        bez|oprócz|inne niż|kromě|vyjma|s výjimkou|nem|kivéve|не|без|кроме|за исключением|помимо|\
+        крім|освен|osim|осим|όχι|χωρίς|πλην|ليس|ليست|بدون|غير|إلا|لا|عدا|سوى|من دون|לא|בלי|מלבד|\
+        שאינם|نه|به جز|بجز|غیر از|không phải|trừ|ngoài|bukan|tanpa|tidak|tidak dalam|ไม่ใช่|\
+        นอกจาก|hindi|maliban sa|isipokuwa|excepte|llevat de|agás|välja arvatud|izņemot|išskyrus|\
+        brez|razen|përveç|ekki|sine|behalwe|ոչ|առանց|არა|!";
+    const BEHIND: &str = " excluded| değil| olmayan| olmadan| hariç| dışında| nélkül| kivételével|\
+        以外| 以外|除外|ではない|ではなく|じゃない|を除く|なし|抜き| 아닌|가 아닌| 제외| 말고| 빼고|\
+         없이| 이외| नहीं| के बिना| के अलावा| deyil| емес| გარდა| নয়| ছাড়া| தவிர| نہیں| کے بغیر";
+    const TOUCHING: &str = "不要|不是|除了|非|没有|排除|不含|不包括|不用|而非|無|חוץ מ|ไม่ใช่";
+    let mut wrong = Vec::new();
+    let mut check = |query: String| {
+        let filters = query_filters(&query, &clock());
+        if filters.extensions.contains(&"pdf".to_owned()) || !filters.years.is_empty() {
+            wrong.push(query);
+        }
+    };
+    for thing in ["pdf", "2021"] {
+        for before in BEFORE.split('|') {
+            check(format!("Zephyr {before} {thing}"));
+            check(format!("{before} {thing} Zephyr"));
+        }
+        for behind in BEHIND.split('|') {
+            check(format!("Zephyr {thing}{behind}"));
+            check(format!("{thing}{behind} Zephyr"));
+        }
+        for touching in TOUCHING.split('|') {
+            check(format!("Zephyr {touching}{thing}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+    // A month, and names that only look so.
+    check_years("Vertrag mai 2021", &[]);
+    check_years("rapports Mitte 2021", &[2021]);
+    check_years("contracts for Gabe 2021", &[2021]);
+}
+
+#[track_caller]
+fn check_years(query: &str, years: &[i32]) {
+    assert_eq!(query_filters(query, &clock()).years, years, "{query}");
+}

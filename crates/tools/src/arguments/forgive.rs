@@ -1,6 +1,7 @@
 //! What language models send without harm is taken: null and empty text for an optional
 //! argument, numbers and booleans written as text, 0 and 1 for booleans, numbers where text is
-//! expected, one value where a list is expected, a text where an object needs nothing but that
+//! expected, one value where a list is expected, names or numbers with commas between them where a
+//! list of such is, nulls in a list of texts, a text where an object needs nothing but that
 //! text, lists and objects written as JSON text, an empty list for an empty object, one of a few
 //! names in other case, dashes that look like a hyphen where a pattern has one.
 //!
@@ -32,6 +33,8 @@ pub(super) fn object(
             plain.insert(name, value);
             continue;
         };
+        // Inside of filters a null may be looked for.
+        let value = if place.is_empty() { without_nulls(property, value) } else { value };
         if !required.contains(&name.as_str()) && means_absent(property, &value) {
             continue;
         }
@@ -50,6 +53,16 @@ fn means_absent(schema: &Value, value: &Value) -> bool {
         }
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
     }
+}
+
+/// Leaves nulls out of a list of texts. Empty text stays, and is refused: nothing tells what it was
+/// to be.
+fn without_nulls(schema: &Value, value: Value) -> Value {
+    let Value::Array(mut elements) = value else { return value };
+    if schema.get("items").is_some_and(|items| kinds(items) == ["string"]) {
+        elements.retain(|element| !element.is_null());
+    }
+    Value::Array(elements)
 }
 
 fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -> Value {
@@ -168,6 +181,11 @@ fn converted(
         let members = Map::from_iter([(name.to_owned(), Value::String(text.clone()))]);
         return settled(schema, Value::Object(members), place, notes);
     }
+    if kinds.contains(&"array")
+        && let Some(list) = listed(schema, &value)
+    {
+        return settled(schema, list, place, notes);
+    }
     if kinds.contains(&"array") && !value.is_null() {
         let element = match schema.get("items") {
             Some(items) => settled(items, value, place, notes),
@@ -176,6 +194,20 @@ fn converted(
         return Value::Array(vec![element]);
     }
     value
+}
+
+/// Takes a list apart that was written as one text with commas, where its elements can have none:
+/// one of a few names, or what a pattern without a comma describes.
+fn listed(schema: &Value, value: &Value) -> Option<Value> {
+    let text = value.as_str().filter(|text| text.contains(','))?;
+    let items = schema.get("items")?;
+    let names = super::sentences::strings(items.get("enum"));
+    let has_no_comma = match items.get("pattern").and_then(Value::as_str) {
+        Some(pattern) => !pattern.contains(','),
+        None => !names.is_empty() && !names.iter().any(|name| name.contains(',')),
+    };
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    has_no_comma.then(|| parts.map(Value::from).collect())
 }
 
 /// Gives the name of a text that is all that an object needs: `"name"` for `{"id": "name"}`.

@@ -213,7 +213,16 @@ fn no_branch(
         && let Some(inner) =
             context.get(at).and_then(|findings| findings.iter().min_by_key(|f| order(f)))
     {
-        return refusal(place.spec, inner);
+        let mut error = refusal(place.spec, inner);
+        let others = branches.iter().enumerate().filter(|(other, _)| *other != at);
+        let others: Vec<String> = others.map(|(_, branch)| describe(branch)).collect();
+        // A value that is wrong as a whole may have been meant in another form.
+        let is_whole = inner.instance_path().as_str() == finding.instance_path().as_str();
+        let is_near = error.details.contains_key("did_you_mean");
+        if is_whole && !is_near && !others.is_empty() && !received.is_object() {
+            error.message.push_str(&format!("; it may also be {}", others.join(" or ")));
+        }
+        return error;
     }
     let forms: Vec<String> = branches.iter().map(describe).collect();
     let expected = forms.join(" or ");

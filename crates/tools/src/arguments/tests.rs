@@ -122,6 +122,8 @@ fn forms_are_chosen_by_the_type_of_the_value() {
     assert_eq!(take(json!({ "exact": "" })), Ok(json!({ "exact": "" })));
     let error = take(json!({ "latency": { "mni": 3 } })).unwrap_err();
     assert!(error.contains("did you mean `min`"), "{error}");
+    let error = take(json!({ "latency": "fast" })).unwrap_err();
+    assert!(error.contains("`latency"), "{error}");
     let error = take(json!({ "latency": true })).unwrap_err();
     assert!(error.contains("`latency"), "{error}");
 }
@@ -174,4 +176,42 @@ fn numbers_are_booleans_and_a_text_is_the_object_that_needs_it() {
     assert_eq!(take(json!({ "explain": 2 })), None);
     assert_eq!(take(json!({ "sort": "name" })), Some(json!({ "sort": { "id": "name" } })));
     assert_eq!(take(json!({ "sort": 5 })), None);
+}
+
+/// Years with commas between them were refused, and so was a list with a null in it.
+#[test]
+fn lists_are_read_as_they_are_written() {
+    let spec = Spec::read_only("sample", "Sample", "A sample.").with_input(json!({
+        "type": "object",
+        "properties": {
+            "years": { "type": "array", "items": { "type": "string", "pattern": "^[0-9]{4}(-[0-9]{4})?$" } },
+            "levels": { "type": "array", "items": { "type": "string", "enum": ["info", "error"] } },
+            "paths": { "type": "array", "items": { "type": "string" } },
+            "measures": { "type": "array", "items": { "anyOf": [
+                { "type": "string", "enum": ["count"] },
+                { "type": "object", "properties": { "op": { "type": "string" } }, "required": ["op"] },
+            ] } },
+            "filters": { "type": "object", "properties": {
+                "level": { "type": "array", "items": { "type": ["string", "null"] } },
+            } },
+        },
+    }));
+    let take = |arguments: Value| {
+        accept(&spec, arguments.as_object().unwrap().clone())
+            .map(|accepted| Value::Object(accepted.arguments))
+            .map_err(|error| error.message)
+    };
+    for years in [json!("2019, 2021-2023"), json!(["2019", null, "2021-2023"])] {
+        let expected = json!({ "years": ["2019", "2021-2023"] });
+        assert_eq!(take(json!({ "years": years })), Ok(expected));
+    }
+    assert_eq!(take(json!({ "levels": "Info,error" })), Ok(json!({ "levels": ["info", "error"] })));
+    // A path may have a comma, and a null may be looked for.
+    for same in [json!({ "paths": ["a, b"] }), json!({ "filters": { "level": [null] } })] {
+        assert_eq!(take(same.clone()), Ok(same));
+    }
+    assert_eq!(take(json!({ "paths": "a, b" })), Ok(json!({ "paths": ["a, b"] })));
+    assert!(take(json!({ "years": "2019, soon" })).is_err());
+    let error = take(json!({ "measures": ["avg(latency)"] })).unwrap_err();
+    assert!(error.contains("`count`") && error.contains("an object with `op`"), "{error}");
 }

@@ -76,7 +76,9 @@ impl Tool for OpenFile {
         let path = path_in(path);
         let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars: None };
         loop {
-            let preview = self.service.preview(call.caller, &request).map_err(error_of("path"))?;
+            let preview = self.service.preview(call.caller, &request);
+            let preview =
+                preview.map_err(|error| self.refused(call.caller, &request.path, error))?;
             let n_page = request.max_chars.unwrap_or(MAX_PREVIEW_CHARS);
             let answer = written(preview, n_page);
             let n_chars = answer.value["preview"].as_str().unwrap_or_default().chars().count();
@@ -84,6 +86,30 @@ impl Tool for OpenFile {
                 return Ok(answer);
             }
             request.max_chars = Some((n_chars * 3 / 4).max(MIN_PREVIEW_CHARS));
+        }
+    }
+}
+
+impl OpenFile {
+    /// Writes an error; where there is no such file, it names one of that name elsewhere, or in
+    /// another case.
+    fn refused(&self, caller: &Caller, path: &str, error: files::Error) -> ToolError {
+        let is_missing =
+            matches!(error, files::Error::NotFound { .. } | files::Error::BadPath { .. });
+        let refused = error_of("path")(error);
+        let name_of = |path: &str| {
+            let name = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+            name.unwrap_or_default().to_lowercase()
+        };
+        let wanted = name_of(path);
+        if !is_missing || wanted.is_empty() {
+            return refused;
+        }
+        match self.service.find_path(caller, &|path| name_of(path) == wanted) {
+            Ok(Some(meant)) if meant != path => refused
+                .with_hint(format!("if `{meant}` is meant, call `openFile` with that path"))
+                .with_detail("did_you_mean", meant),
+            _ => refused,
         }
     }
 }

@@ -152,7 +152,12 @@ fn spec() -> Spec {
 
 impl Tool for SearchFiles {
     fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
-        visible(&self.service, caller, &self.spec)
+        let spec = visible(&self.service, caller, &self.spec)?;
+        let roots = self.service.roots(caller);
+        if roots.len() < 2 {
+            return Some(spec);
+        }
+        Some(Arc::new(spec.with_names_of("roots", "roots to search", &roots)))
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {

@@ -134,6 +134,28 @@ fn open_file_schema_and_errors() {
     assert!(wide["preview"].as_str().unwrap().contains("lighthouse"), "{wide}");
 }
 
+/// A path with a letter in another case, or without its folder, cost a search to put right.
+#[test]
+fn a_file_of_that_name_elsewhere_is_named() {
+    let mut fixture = Fixture::new();
+    fixture.files.index_all().unwrap();
+    fixture.work();
+    let notes = fixture.path("shelf/notes.txt");
+    let tool = OpenFile::new(fixture.files.clone());
+    for path in ["shelf/Notes.TXT", "shelf/deep/notes.txt"] {
+        let arguments = json!({ "path": fixture.path(path) });
+        let call = Call {
+            caller: &Caller::local_admin(),
+            arguments: arguments.as_object().unwrap(),
+            deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+            budget: text::Budget { chars: 100_000, tokens: 25_000 },
+            progress: &|_| {},
+        };
+        let told = tool.call(&call).unwrap_err().to_json(crate::ErrorShape::Coded);
+        assert_eq!(told["error"]["details"]["did_you_mean"], json!(notes), "{told}");
+    }
+}
+
 #[test]
 fn a_file_without_text_in_the_index_says_so() {
     let fixture = Fixture::new();

@@ -1,11 +1,13 @@
 //! Errors of the family with the codes of the one table.
 
+use std::sync::Arc;
+
 use knowledge::{Error, KnowledgeBase, Service};
 use model::{Caller, with_causes};
 use serde_json::json;
 
 use crate::object_error::{object_error, store_failed};
-use crate::{Code, ToolError};
+use crate::{Code, Spec, ToolError};
 
 /// Writes an error of the family with the codes of the one table. Where the contract gives a
 /// sentence, it is the message, word for word.
@@ -100,6 +102,18 @@ fn one_of(error: ToolError, bases: &[&KnowledgeBase], base: &str) -> ToolError {
 /// is away: then the tools stay in the list, and say so when they are called.
 pub(super) fn has_bases(service: &Service, caller: &Caller) -> bool {
     service.list_bases(caller).map_or(true, |bases| !bases.is_empty())
+}
+
+/// Names the bases that a caller may read where one of them is asked for, while they are few: an
+/// agent then needs no call to learn them.
+pub(super) fn with_bases(spec: &Arc<Spec>, service: &Service, caller: &Caller) -> Arc<Spec> {
+    let bases = service.list_bases(caller).unwrap_or_default();
+    if bases.len() < 2 {
+        return Arc::clone(spec);
+    }
+    let mut names: Vec<String> = bases.iter().map(name_of).collect();
+    names.sort();
+    Arc::new(spec.with_names_of("knowledge_base_id", "name or id", &names))
 }
 
 /// The name of a base as an agent may read it: one line, at most 80 characters.

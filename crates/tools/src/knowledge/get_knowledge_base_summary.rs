@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{error_of, has_bases, resolved};
+use super::answer::{error_of, has_bases, resolved, with_bases};
 use crate::paging::{Cut, shorten};
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
@@ -73,8 +73,8 @@ fn spec() -> Spec {
 }
 
 impl Tool for GetKnowledgeBaseSummary {
-    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
-        Some(Arc::clone(&self.spec))
+    fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
+        Some(with_bases(&self.spec, &self.service, caller))
     }
 
     fn is_listed(&self, caller: &Caller) -> bool {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::{error_of, has_bases, resolved};
+use super::answer::{error_of, has_bases, resolved, with_bases};
 use super::metadata_filters::{check_fields, conditions};
 use crate::paging::{
     Filled, RankedPage, ended, fill_ranked, given, in_fixed_order, n_ranked, take_page,
@@ -127,8 +127,8 @@ fn spec() -> Spec {
 }
 
 impl Tool for SearchDocuments {
-    fn spec(&self, _caller: &Caller) -> Option<Arc<Spec>> {
-        Some(Arc::clone(&self.spec))
+    fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
+        Some(with_bases(&self.spec, &self.service, caller))
     }
 
     fn is_listed(&self, caller: &Caller) -> bool {

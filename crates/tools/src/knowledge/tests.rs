@@ -98,3 +98,27 @@ fn normalize_ocr_text_schema_and_errors() {
     let tool = NormalizeOcrText::new(fixture.knowledge.clone());
     insta::assert_snapshot!(page(&tool, &Caller::local_admin(), &wrong));
 }
+
+/// Which bases there are was known only after a call that listed them.
+#[test]
+fn few_bases_are_named_where_one_is_asked_for() {
+    let fixture = Fixture::new();
+    let caller = callers::member("acme", &[]);
+    fixture.base_of(&callers::stranger());
+    let tool = SearchDocuments::new(fixture.knowledge.clone());
+    let shown = |caller: &Caller| {
+        let spec = tool.spec(caller).unwrap();
+        let shown = spec.shown_input.as_ref()?;
+        Some(shown["properties"]["knowledge_base_id"]["description"].as_str().unwrap().to_owned())
+    };
+    let made = |name: &str| {
+        let new = knowledge::NewBase { name: name.to_owned(), ..Default::default() };
+        fixture.knowledge.create_base(&caller, &new).unwrap();
+    };
+    made("Handbook");
+    assert_eq!(shown(&caller), None, "one needs no name");
+    made("Räume und Geräte");
+    assert_eq!(shown(&caller).unwrap(), "name or id: `Handbook`, `Räume und Geräte`");
+    (0..9).for_each(|number| made(&format!("Base {number}")));
+    assert_eq!(shown(&caller), None, "many are listed by a tool");
+}

@@ -7,7 +7,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "and",
         or: "or",
-        not: "not|no|without|except(?:\\s+for)?|excluding|exclude|other\\s+than|rather\\s+than|instead\\s+of|but|isn['’]t|aren['’]t|never|non",
+        not: "not|no|without|with\\s+no|except(?:\\s+for)?|excluding|excludes?|other\\s+than|rather\\s+than|instead\\s+of|apart\\s+from|aside\\s+from|but|(?:that|which)\\s+(?:is|are)\\s+not|isn['’]t|aren['’]t|never|non",
         before_formats: "in|as|only|type|format|formats|filetype|ext|extension|files?|documents?",
         after_formats: "files?|documents?|docs|formats?|presentations?|slides?|decks?|spreadsheets?|workbooks?|sheets?|attachments?",
         to: "to|through|thru|until|till",
@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "und",
         or: "oder",
-        not: "nicht|kein(?:e[nmrs]?)?|ohne|außer|ausgenommen|statt",
+        not: "nicht|kein(?:e[nmrs]?)?|ohne|außer|ausser|ausgenommen|(?:an)?statt|bis\\s+auf|mit\\s+ausnahme\\s+von|abgesehen\\s+von",
         before_formats: "im|als|nur|im format|dateityp|dateien|dokumente",
         after_formats: "dateien|dokumente|präsentationen|folien|tabellen|anhänge",
         to: "bis",
@@ -88,7 +88,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "en",
         or: "of",
-        not: "niet|geen|zonder|behalve|uitgezonderd",
+        not: "niet|geen|zonder|behalve|uitgezonderd|anders\\s+dan|in\\s+plaats\\s+van|met\\s+uitzondering\\s+van",
         before_formats: "als|in|bestanden|documenten",
         after_formats: "bestanden|documenten|presentaties",
         to: "tot|tot en met",
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "och",
         or: "eller",
-        not: "inte|ej|inga|utan|utom|förutom",
+        not: "inte|ej|ing(?:a|en|et)|utan|utom|förutom|bortsett\\s+från|med\\s+undantag\\s+(?:för|av)",
         before_formats: "i|som|bara|endast|i format(?:et)?|filer|dokument",
         after_formats: "filer|dokument|presentationer|kalkylblad",
         to: "till",
@@ -144,7 +144,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "og",
         or: "eller",
-        not: "ikke|ingen|uden|uten|undtagen|unntatt|bortset\\s+fra|bortsett\\s+fra",
+        not: "ikke|ingen|uden|uten|undtagen|unntatt|foruden|bortset\\s+fra|bortsett\\s+fra|med\\s+(?:undtagelse|unntak)\\s+(?:af|av)",
         before_formats: "i|som|kun|i format(?:et)?|filer|dokumenter",
         after_formats: "filer|dokumenter|præsentationer|presentasjoner|regneark",
         to: "til",

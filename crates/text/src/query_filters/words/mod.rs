@@ -3,6 +3,7 @@
 //! Entries are patterns, written without capitals; they stand between word boundaries. Japanese
 //! and Chinese have no spaces and are read by patterns of their own.
 
+pub(super) mod denials;
 mod germanic;
 mod others;
 mod romance;
@@ -76,6 +77,11 @@ pub(super) fn all(of: impl Fn(&Words) -> &'static str) -> String {
     alternatives.sort_unstable_by_key(|pattern| (std::cmp::Reverse(pattern.len()), *pattern));
     alternatives.dedup();
     alternatives.join("|")
+}
+
+/// Gives the words before what is not wanted, of all languages.
+pub(super) fn denials() -> String {
+    format!("{}|{}", all(|words| words.not), denials::FURTHER)
 }
 
 /// The same for words that mean a year; nothing matches where there are none.

@@ -8,7 +8,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "ja",
         or: "tai",
-        not: "ei|eivät|ilman|paitsi|lukuun\\s+ottamatta",
+        not: "ei|eivät|ilman|paitsi|lukuun\\s+ottamatta|muut?a?\\s+kuin",
         before_formats: "muodossa|tiedostot|asiakirjat|vain",
         after_formats: "tiedostot|tiedostoa|asiakirjat|asiakirjaa|esitykset|muodossa|muotoiset",
         to: "",
@@ -92,7 +92,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "και",
         or: "ή",
-        not: "όχι|δεν|χωρίς|εκτός(?:\\s+από)?",
+        not: "όχι|δεν|χωρίς|δίχως|πλην|εκτός(?:\\s+από)?",
         before_formats: "σε|σε μορφή|μορφή|μόνο|αρχεία|έγγραφα",
         after_formats: "αρχεία|έγγραφα|παρουσιάσεις",
         to: "έως|μέχρι|ως",
@@ -148,7 +148,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "و",
         or: "أو|او",
-        not: "ليس|بدون|باستثناء|ما\\s+عدا",
+        not: "ليس(?:ت|وا)?|لا|بدون|(?:من\\s+)?دون|غير|[إا]لا|سوى|بخلاف|باستثناء|(?:ما\\s+)?عدا",
         before_formats: "بصيغة|بتنسيق|بشكل|ملفات",
         after_formats: "ملفات|مستندات|بصيغة",
         to: "إلى|حتى",
@@ -176,7 +176,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "וגם",
         or: "או",
-        not: "לא|בלי|ללא|למעט|חוץ\\s+מ",
+        not: "לא|בלי|ללא|למעט|מלבד|ש?אינ(?:ם|ו|ה|ן)",
         before_formats: "בפורמט|קבצי|מסמכי|בתור",
         after_formats: "קבצים|מסמכים|בפורמט",
         to: "עד",
@@ -204,7 +204,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "và",
         or: "hoặc",
-        not: "không|trừ|ngoại\\s+trừ",
+        not: "không(?:\\s+phải)?(?:\\s+là)?|không\\s+có|trừ|ngoại\\s+trừ",
         before_formats: "dạng|định\\s+dạng|tệp|tập\\s+tin|dưới\\s+dạng|ở\\s+dạng",
         after_formats: "tệp|tập\\s+tin",
         to: "đến",
@@ -232,7 +232,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "และ",
         or: "หรือ",
-        not: "ไม่ใช่|ยกเว้น|ไม่เอา",
+        not: "ไม่ใช่|ยกเว้น|ไม่เอา|ไม่รวม|นอกจาก",
         before_formats: "ไฟล์|รูปแบบ|ในรูปแบบ|เอกสาร",
         after_formats: "ไฟล์|เอกสาร",
         to: "ถึง",
@@ -288,7 +288,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "dan",
         or: "atau",
-        not: "bukan|tanpa|kecuali|selain",
+        not: "bukan|tanpa|kecuali|selain|tidak(?:\\s+termasuk)?",
         before_formats: "dalam|dalam\\s+format|dalam\\s+bentuk|berkas|dokumen",
         after_formats: "berkas|dokumen",
         to: "sampai|hingga|sampai\\s+dengan",

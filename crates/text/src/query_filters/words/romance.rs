@@ -7,7 +7,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "și|şi|si",
         or: "sau|ori",
-        not: "nu|f[aă]r[aă]|exceptând|excluzând|except|în\\s+afar[aă]\\s+de|decât",
+        not: "nu|care\\s+nu\\s+sunt|f[aă]r[aă]|except[aâ]nd|excluz[aâ]nd|except|cu\\s+excep[tțţ]ia|mai\\s+pu[tțţ]in|[iî]n\\s+afar[aă]\\s+de|[iî]n\\s+loc\\s+de|dec[aâ]t",
         before_formats: "în|in format(?:ul)?|în format(?:ul)?|format(?:ul)?|ca|doar|numai|tip(?:ul)?|de tip|extensi[ae]|fi[sșş]iere(?:le)?|documente(?:le)?",
         after_formats: "fi[sșş]iere(?:le)?|documente(?:le)?|prezent[aă]ri(?:le)?|foi",
         to: "la|p[aâ]n[aă](?:\\s+(?:[iî]n|la))?",
@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "et",
         or: "ou",
-        not: "pas|sans|sauf|hormis|excepté|hors|autres?\\s+que",
+        not: "pas|(?:qui\\s+)?ne\\s+sont\\s+pas|sans|sauf|hormis|excepté|hors|autres?\\s+que|plutôt\\s+que|à\\s+part|au\\s+lieu\\s+d[eu]|à\\s+l['’]exception\\s+d(?:e|es|u)",
         before_formats: "en|au format|format|fichiers?|documents?",
         after_formats: "fichiers?|documents?|présentations?|tableaux",
         to: "à|au|jusqu'en|jusqu’en",
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "y",
         or: "o|u",
-        not: "no|sin|excepto|salvo|menos",
+        not: "no|que\\s+no\\s+(?:sean?|est[eé]n?)|sin|excepto|salvo|menos|excluyendo|distint[oa]s?\\s+(?:de|a)|aparte\\s+de|en\\s+(?:lugar|vez)\\s+de",
         before_formats: "en|en formato|formato|archivos?|ficheros?|documentos?",
         after_formats: "archivos?|ficheros?|documentos?|presentaciones",
         to: "a|al|hasta",
@@ -108,7 +108,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "e|ed",
         or: "o|oppure",
-        not: "non|senza|eccetto|tranne|salvo",
+        not: "non|che\\s+non\\s+(?:sono|sia(?:no)?)|senza|eccetto|tranne|salvo|esclus[oaie]|a\\s+parte|invece\\s+d(?:i|ei|el)|ad\\s+eccezione\\s+d(?:i|ei|el)",
         before_formats: "in formato|formato|documenti|file",
         after_formats: "file|documenti|presentazioni|fogli",
         to: "al",
@@ -136,7 +136,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "e",
         or: "ou",
-        not: "não|sem|exceto|excepto|salvo|menos",
+        not: "não|que\\s+não\\s+sejam?|sem|exceto|excepto|salvo|menos|fora|excluindo|em\\s+vez\\s+d[eo]s?|[aà]\\s+exceção\\s+d[eo]s?",
         before_formats: "em|em formato|no formato|formato|arquivos?|ficheiros?|documentos?",
         after_formats: "arquivos?|ficheiros?|documentos?|apresentações",
         to: "a|até",

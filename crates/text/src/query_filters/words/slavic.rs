@@ -7,7 +7,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "i|oraz",
         or: "lub|albo",
-        not: "nie|bez|oprócz|poza|z\\s+wyjątkiem",
+        not: "nie|bez|oprócz|prócz|poza|z\\s+wyjątkiem|inn[eyi]\\s+niż|zamiast",
         before_formats: "w formacie|pliki|dokumenty",
         after_formats: "pliki|dokumenty|prezentacje",
         to: "do",
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "",
         or: "nebo|alebo|či",
-        not: "ne|nie|bez|kromě|okrem|mimo",
+        not: "ne|nie|bez|kromě|okrem|mimo|vyjma|místo|s\\s+vý(?:jim|nim)kou",
         before_formats: "v|ve|ve formátu|vo formáte|formát|pouze|jen|soubory|súbory|dokumenty",
         after_formats: "soubory|súbory|dokumenty|prezentace|prezentácie|tabulky",
         to: "až",
@@ -63,7 +63,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "и",
         or: "или|либо",
-        not: "не|без|кроме|исключая",
+        not: "не|без|кроме|помимо|вместо|исключая|за\\s+исключением",
         before_formats: "в|в формате|формат|только|файлы|документы",
         after_formats: "файлы|файлов|файлах|документы|документов|презентации|презентаций|таблицы|таблиц",
         to: "по|до",
@@ -101,7 +101,7 @@ pub(super) const ROWS: &[Words] = &[
     Words {
         and: "і|та|й",
         or: "або|чи",
-        not: "не|без|крім|окрім|за\\s+винятком",
+        not: "не|без|крім|окрім|замість|за\\s+винятком",
         before_formats: "у|в|у форматі|в форматі|формат|лише|файли|документи",
         after_formats: "файли|файлів|документи|документів|презентації|таблиці",
         to: "по|до",
