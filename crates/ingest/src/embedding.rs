@@ -218,7 +218,8 @@ fn text_of(stored: &StoredPassage) -> String {
         last = line;
     }
     text.push_str(&stored.passage.text);
-    text
+    // A score must not tell what an answer hides, nor a model elsewhere read it.
+    text::redact(&text).text
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub struct DocumentVersion {
     pub n_lines_added: usize,
     /// Lines of the version before that it does not have.
     pub n_lines_removed: usize,
-    /// The lines that changed, as a unified difference, unredacted; nothing for the first.
+    /// The lines that changed, as a unified difference of the redacted texts; nothing for the first.
     pub difference: String,
     /// Whether the difference is cut, or was not made since the texts are too long.
     pub is_cut: bool,
@@ -152,6 +152,9 @@ impl Compared {
     }
 
     /// Compares the text before with the text now, line by line.
+    ///
+    /// Both are redacted as wholes before lines are taken out of them: a row of a difference is far
+    /// from the headings that say what it holds.
     pub(crate) fn of(before: &str, now: &str) -> Self {
         if before.len() + now.len() > limits::MAX_COMPARED_BYTES {
             return Compared { is_cut: true, ..Compared::default() };
@@ -165,7 +168,10 @@ impl Compared {
                 ChangeTag::Equal => {}
             }
         }
-        let written = diff
+        let (before, now) = (text::redact(before).text, text::redact(now).text);
+        let written = TextDiff::configure()
+            .timeout(COMPARE_WAIT)
+            .diff_lines(&before, &now)
             .unified_diff()
             .context_radius(N_CONTEXT_LINES)
             .missing_newline_hint(false)
@@ -194,6 +200,25 @@ mod tests {
         assert!(compared.difference.contains("-Another rule.\n+A better rule."), "{compared:?}");
         assert!(!compared.is_cut);
         assert_eq!(Compared::of(before, before), Compared::default());
+    }
+
+    /// A row without its headings showed the password in it.
+    #[test]
+    fn what_is_private_in_the_whole_is_hidden_in_a_difference() {
+        let rows = |note: &str| {
+            let rows = (0..90).map(|n| format!("user{n},tigerlily{n},{note}{}\n", n == 80));
+            format!("user,password,note\n{}", rows.collect::<String>())
+        };
+        let secret = |value: &str| format!("one\ntwo\npassword:\n  {value}\nend\n");
+        for (before, now) in [
+            (rows("a"), rows("a").replace("atrue", "b")),
+            (secret("tigerlily-7x"), secret("tigerlily-8x")),
+        ] {
+            let compared = Compared::of(&before, &now);
+            assert_eq!((compared.n_added, compared.n_removed), (1, 1));
+            assert!(!compared.difference.contains("tigerlily"), "{compared:?}");
+        }
+        assert!(Compared::of(&rows("a"), &rows("b")).difference.contains("+user80,[password],b"));
     }
 
     #[test]

@@ -7,8 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use store::{Clause, Filter, Form, Store, WordsQuery};
-use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, detect_language, fold};
+use model::NamespaceId;
+use store::{Clause, Filter, Form, Store, StoredPassage, WordsQuery};
+use text::{
+    Analyzer, LanguageSet, PieceContext, QueryWord, TokenKind, content_weight, detect_language,
+    fold,
+};
 
 use crate::candidates::{List, by_words};
 use crate::question::{Question, analyse};
@@ -96,8 +100,9 @@ fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Opti
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let own = found.iter().filter(|found| found.scope_idx == scope_idx).take(MAX_PASSAGES);
         let ids: Vec<_> = own.map(|found| found.passage.clone()).collect();
-        for stored in store.passages(&scope.namespace, &ids)?.into_iter().flatten() {
-            let text = format!("{}\n{}", stored.title, stored.passage.text);
+        let stored: Vec<StoredPassage> =
+            store.passages(&scope.namespace, &ids)?.into_iter().flatten().collect();
+        for text in shown_texts(store, &scope.namespace, &stored)? {
             let tokens = Analyzer::new().analyze(&text);
             let plain = tokens.into_iter().filter(|token| token.kind == TokenKind::Word);
             words.extend(plain.map(|token| fold(&token.exact)));
@@ -109,4 +114,25 @@ fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Opti
     let words: Vec<&str> = words.iter().take(MAX_COMPARED).map(String::as_str).collect();
     let nearest = text::nearest_with_likeness(word, &words);
     Ok(nearest.map(|(likeness, word)| (likeness, word.to_owned())))
+}
+
+/// Gives titles and texts of passages as callers may see them: the word that is put in the place of
+/// a typed one is told.
+fn shown_texts(
+    store: &Store,
+    namespace: &NamespaceId,
+    stored: &[StoredPassage],
+) -> Result<Vec<String>> {
+    let passages: Vec<_> = stored.iter().map(|stored| (namespace, &stored.passage)).collect();
+    let surroundings = store.surroundings_of(&passages)?;
+    let shown = stored.iter().zip(surroundings).map(|(stored, around)| {
+        let context = PieceContext {
+            heading: around.heading.as_deref(),
+            before: &around.before,
+            after: &around.after,
+        };
+        let text = text::redact_piece(&stored.passage.text, context).text;
+        format!("{}\n{text}", text::redact(&stored.title).text)
+    });
+    Ok(shown.collect())
 }

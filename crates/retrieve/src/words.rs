@@ -248,7 +248,7 @@ fn is_across_words(words: &[QueryWord], n_with: &[f64], idx: usize) -> bool {
         match other.kind {
             TokenKind::Bigram => other.position.abs_diff(pair.position) == 1,
             TokenKind::Character => matches!(other.position.wrapping_sub(pair.position), 0 | 1),
-            TokenKind::Word | TokenKind::Compound | TokenKind::Part => false,
+            TokenKind::Word | TokenKind::Compound | TokenKind::Part | TokenKind::Private => false,
         }
     };
     let is_known = |other: usize| n_with[other] > 0.0 && overlaps(other);

@@ -270,6 +270,61 @@ fn a_word_is_mended_only_where_half_of_them_are() {
     assert!(response.hits.is_empty() && codes(&response).is_empty(), "{response:?}");
 }
 
+/// A password was written out in the warning about a misspelt word, and `453*` told a card digit by
+/// digit.
+#[test]
+fn what_answers_hide_is_found_whole_or_not_at_all() {
+    let bed = bed();
+    let texts = [
+        "The card 4539 5787 6362 1486 paid for the hotel; write to anna.miller@example.org. \
+         The password: Tr0ub4dor&3xyz opens the booking page. The other password:",
+        "Zebra9Quagga is for the archive.",
+    ];
+    let passages = (0..).zip(texts).map(|(ordinal, text)| Passage {
+        id: PassageId::new(format!("card#{ordinal}")),
+        ordinal,
+        text: text.to_owned(),
+        span: Span::new(ordinal as usize * 500, ordinal as usize * 500 + text.chars().count()),
+        pointer: Pointer::Line(1),
+        headings: vec![],
+    });
+    let document = Document {
+        id: DocumentId::new("card"),
+        title: "Expenses".to_owned(),
+        attributes: [].into(),
+        metadata: serde_json::Value::Null,
+        fingerprint: String::new(),
+        passages: passages.collect(),
+    };
+    bed.store.upsert(&NamespaceId::new("notes"), &[document]).unwrap();
+    let retriever = bed.words_alone();
+    for part in [
+        "4539",
+        "453*",
+        "4537",
+        "5787 6362",
+        "4539 5787 6362 1",
+        "miller",
+        "mill*",
+        "miler",
+        "Tr0ub4dor",
+        "Tr0ub*",
+        "Tr0ub4dir",
+        "3xyz",
+    ] {
+        let response = ask(&retriever, part);
+        assert!(response.hits.is_empty() && codes(&response).is_empty(), "{part}: {response:?}");
+    }
+    // The word is in the next passage, and yet it is put in the place of no other.
+    assert!(codes(&ask(&retriever, "Zebra9Quaggo")).is_empty());
+    let score = |query: &str| ask(&retriever, query).hits[0].hit.score;
+    assert_eq!(score("hotel 4539"), score("hotel 4540"));
+    assert_eq!(score("booking Tr0ub4dor"), score("booking Tr0ub4dar"));
+    for whole in ["4539-5787-6362-1486", "4539578763621486", "anna.miller@example.org"] {
+        assert_eq!(documents(&ask(&retriever, whole)), ["card"], "{whole}");
+    }
+}
+
 /// `tiles` is in a text file only: the filter emptied the answer, not a typing error, and yet the
 /// query became `till`.
 #[test]

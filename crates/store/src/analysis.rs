@@ -37,9 +37,12 @@ pub fn language_of(title: &str, passages: &[Passage]) -> Language {
     text::detect_language(&sample)
 }
 
-/// Calls `each` with every word of the text in the order of positions.
+/// Calls `each` with every word of the text in the order of positions; those of private pieces
+/// cannot be read from what it is given.
 pub(crate) fn visit(text: &str, language: Language, mut each: impl FnMut(&TokenRef<'_>)) {
-    SCRATCH.with_borrow_mut(|scratch| Analyzer::new().visit(text, language, scratch, &mut each));
+    SCRATCH.with_borrow_mut(|scratch| {
+        Analyzer::new().visit_searchable(text, language, scratch, &mut each);
+    });
 }
 
 /// Gives the words of a question without repeating what a longer token says already.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::{Http, Request, Response};
@@ -27,13 +27,51 @@ const WORDS: [&str; 12] = [
 pub(crate) struct Client {
     http: Http,
     collection: String,
+    /// What `searchFiles` has to answer to every question.
+    files: Files,
     documents: Mutex<VecDeque<String>>,
 }
 
+/// Whose folder is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// Of our own making: every question has an answer, and an empty one is an error.
+    Ours,
+    /// Somebody else's.
+    Others,
+}
+
+/// How long documents may take to be indexed once nobody asks any more.
+const SETTLE: Duration = Duration::from_secs(120);
+
 impl Client {
-    pub(crate) fn new(http: &Http, collection: &str) -> Client {
+    pub(crate) fn new(http: &Http, collection: &str, files: Files) -> Client {
         let documents = Mutex::new(VecDeque::new());
-        Client { http: http.clone(), collection: collection.to_owned(), documents }
+        Client { http: http.clone(), collection: collection.to_owned(), files, documents }
+    }
+
+    /// Waits until every document that was acknowledged and not deleted is indexed; fails where one
+    /// is gone or could not be indexed.
+    pub(crate) fn settle(&self) -> anyhow::Result<usize> {
+        let documents = self.documents.lock().map_err(|_| anyhow::anyhow!("a client panicked"))?;
+        let begun = Instant::now();
+        for id in documents.iter() {
+            loop {
+                let document = self.http.get(&format!("/v1/documents/{id}"));
+                let state = document.json()["status"].as_str().unwrap_or_default().to_owned();
+                if state == "ready" {
+                    break;
+                }
+                let may_wait = matches!(state.as_str(), "pending" | "replacing");
+                anyhow::ensure!(
+                    may_wait && begun.elapsed() < SETTLE,
+                    "document `{id}` is not ready: {}",
+                    document.text()
+                );
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        Ok(documents.len())
     }
 
     /// Makes one call, whichever comes, and writes down how it went.
@@ -44,7 +82,7 @@ impl Client {
             0..=7 => {
                 let [one, other] = [0, 1].map(|_| WORDS[random.below(WORDS.len())]);
                 let query = format!("{one} {other} number{n}");
-                ("searchFiles", self.tool("searchFiles", &json!({ "query": query })))
+                ("searchFiles", self.search_files(&json!({ "query": query })))
             }
             8..=10 => ("search", self.tool("search", &json!({ "query": format!("report {n}") }))),
             11 | 12 => {
@@ -89,12 +127,28 @@ impl Client {
         testkit::parse_response(&raw).ok_or_else(|| "no HTTP answer".to_owned())
     }
 
+    fn search_files(&self, arguments: &Value) -> Result<(), String> {
+        let found = self.answer("searchFiles", arguments)?;
+        let is_empty = found["items"].as_array().is_none_or(Vec::is_empty);
+        match self.files {
+            Files::Ours if is_empty => Err(format!("nothing found for {arguments}: {found}")),
+            Files::Ours | Files::Others => Ok(()),
+        }
+    }
+
     fn tool(&self, name: &str, arguments: &Value) -> Result<(), String> {
+        self.answer(name, arguments).map(|_| ())
+    }
+
+    fn answer(&self, name: &str, arguments: &Value) -> Result<Value, String> {
         let params = json!({ "name": name, "arguments": arguments });
         let response = self.rpc("tools/call", &params)?;
-        let value: Value = serde_json::from_slice(&response.body).map_err(|e| e.to_string())?;
+        let mut value: Value = serde_json::from_slice(&response.body).map_err(|e| e.to_string())?;
         let is_error = value["result"]["isError"] == true || value.get("error").is_some();
-        if is_error || response.status != 200 { Err(format!("{name}: {value}")) } else { Ok(()) }
+        if is_error || response.status != 200 {
+            return Err(format!("{name}: {value}"));
+        }
+        Ok(value["result"]["structuredContent"].take())
     }
 
     /// Adds a document, and deletes the oldest when there are enough.

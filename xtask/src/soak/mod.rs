@@ -1,6 +1,9 @@
 //! Many clients for a long time: mixed calls, uploads and deletions, files that change, reloads;
 //! errors, latencies, memory, descriptors and disk over the whole run.
 //!
+//! An error is an answer that says so, a search of our own files that finds nothing, a line of the
+//! log that is one, and a document that was acknowledged and is not there at the end.
+//!
 //! `cargo xtask soak [SECONDS] [--binary FILE] [--folder FOLDER]`: an hour, a build of the
 //! workspace and a folder of our own making unless said otherwise. A run of ten minutes or more
 //! also holds the spread of `searchFiles`: its p99 stays under ten times its p50.
@@ -20,7 +23,7 @@ use testkit::{Folder, Http, Response, Server};
 
 use crate::binary;
 use crate::chaos::Random;
-use calls::Client;
+use calls::{Client, Files};
 use trace::{Seen, Trace};
 
 /// Seconds unless the caller says otherwise.
@@ -89,9 +92,9 @@ fn soak(options: &Options) -> anyhow::Result<Vec<String>> {
         None => binary::build(binary::Kind::Shipped)?,
     };
     let folder = Folder::new();
-    let documents = match &options.folder {
-        Some(documents) => fs_err::canonicalize(documents)?,
-        None => documents_of_our_own(&folder),
+    let (documents, files) = match &options.folder {
+        Some(documents) => (fs_err::canonicalize(documents)?, Files::Others),
+        None => (documents_of_our_own(&folder), Files::Ours),
     };
     folder.write("watched/note.md", "# A note\n\nIt changes now and then.\n");
     let stops: String = (0..500).map(|n| format!("Stop {n},{}\n", n % 7)).collect();
@@ -101,7 +104,11 @@ fn soak(options: &Options) -> anyhow::Result<Vec<String>> {
     let server = Server::start_with_config(&binary, &folder.write("dowse.toml", &config));
     server.wait_until_ready();
     let http = server.http().clone();
-    let client = Client::new(&http, &collection(&http)?);
+    if files == Files::Ours {
+        // What was not indexed yet is no error of the run.
+        http.post_json("/v1/call/indexFolder", &json!({ "root": documents }));
+    }
+    let client = Client::new(&http, &collection(&http)?, files);
     let (seen, stop) = (Mutex::new(Seen::default()), AtomicBool::new(false));
     let length = Duration::from_secs(options.seconds);
     let mut trace = Trace::new(server.id(), folder.join("data"), length);
@@ -132,6 +139,11 @@ fn soak(options: &Options) -> anyhow::Result<Vec<String>> {
         let spread = seen.spread("searchFiles");
         ensure!(spread < MAX_SPREAD, "p99 of `searchFiles` is {spread:.1} times its p50\n{report}");
     }
+    let n_documents = client.settle().with_context(|| report.clone())?;
+    lines.push(format!("     {n_documents} documents of those that were acknowledged are there"));
+    let log = server.stderr();
+    let logged = log.lines().find(|line| line.contains(" ERROR "));
+    ensure!(logged.is_none(), "the server logged {logged:?}\n{report}");
     ensure!(server.stop().success(), "the server did not end well\n{report}");
     Ok(lines)
 }

@@ -47,6 +47,7 @@ mod own_dimensions;
 mod pictures;
 mod pipes;
 mod private_pieces;
+mod private_words;
 mod ranked_lists;
 mod reconcile;
 mod records;

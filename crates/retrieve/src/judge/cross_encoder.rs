@@ -25,8 +25,12 @@ pub(super) fn judge(
         return Err("the circuit is open".to_owned());
     }
     let n_read = request.pipeline.n_model.min(judged.len());
-    let texts: Vec<&str> =
-        judged[..n_read].iter().map(|judged| judged.passage.passage.text.as_str()).collect();
+    // A score must not tell what the answer hides, nor a model elsewhere read it.
+    let texts: Vec<String> = judged[..n_read]
+        .iter()
+        .map(|judged| text::redact(&judged.passage.passage.text).text)
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let scores = match reranker.score(&question.plain, &texts, &request.deadline.for_upstream()) {
         Ok(scores) if scores.len() == n_read => scores,
         outcome => {

@@ -237,7 +237,8 @@ impl DocumentView {
     }
 }
 
-/// What an upload became: `id` and `document` of one, `ids` and `documents` of several.
+/// What an upload became: `ids`, with `id` and `document` where it is one and `documents` where there
+/// are several.
 #[derive(JsonSchema)]
 #[schemars(rename = "Accepted")]
 #[expect(dead_code, reason = "written in one of two forms")]

@@ -4,6 +4,7 @@ use model::Span;
 
 use crate::analyze::compound::{self, Part};
 use crate::analyze::forms::{Forms, Memory};
+use crate::analyze::hidden::OpenTexts;
 use crate::analyze::ideographs::{self, Unit};
 use crate::analyze::scan::{Run, RunKind, Scanner};
 use crate::analyze::token::{Token, TokenKind, TokenRef};
@@ -22,6 +23,8 @@ pub struct Scratch {
     memory: Memory,
     parts: Vec<Part>,
     units: Vec<Unit>,
+    /// Texts that have nothing private.
+    pub(super) open: OpenTexts,
 }
 
 impl Scratch {
@@ -45,7 +48,7 @@ impl Analyzer {
     /// Gives the version that goes into index manifests; it grows whenever a text could give
     /// other tokens than before.
     pub fn version(&self) -> u32 {
-        2
+        3
     }
 
     /// Cuts a text in the language it is detected to be in.
@@ -93,7 +96,7 @@ impl Analyzer {
         is_wanted: impl Fn(&str) -> bool,
         mut visitor: impl FnMut(&TokenRef<'_>),
     ) -> usize {
-        let Scratch { memory, parts, units } = scratch;
+        let Scratch { memory, parts, units, .. } = scratch;
         memory.start(language);
         let (mut position, mut n_passed_over) = (0, 0);
         for run in Scanner::new(text) {

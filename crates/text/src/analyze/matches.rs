@@ -7,7 +7,9 @@ use model::Span;
 
 use crate::analyze::analyzer::{Analyzer, Scratch};
 use crate::analyze::beginnings::Beginnings;
+use crate::analyze::hidden::OpenTexts;
 use crate::analyze::query::QueryWord;
+use crate::analyze::token::TokenKind;
 use crate::language::Language;
 
 /// A word of a query, found in a text.
@@ -26,7 +28,8 @@ pub struct Match {
 }
 
 impl Analyzer {
-    /// Lists where the words of a query are in a text, in order of the text.
+    /// Lists where the words of a query are in a text, in order of the text. A private piece of
+    /// the text is found as a whole or not at all.
     ///
     /// `language` is the one under which the text was indexed.
     pub fn matches(
@@ -74,6 +77,37 @@ impl Analyzer {
                 });
             }
         });
+        leave_private(words, text, &mut scratch.open, &mut found);
         (found, n_tokens + n_passed_over)
     }
+}
+
+/// Leaves out what was found in private pieces of the text, and adds those that are wanted whole.
+fn leave_private(words: &[QueryWord], text: &str, open: &mut OpenTexts, found: &mut Vec<Match>) {
+    let wants_whole = words.iter().any(|word| word.kind == TokenKind::Private);
+    // Looking for private pieces costs more than looking for words.
+    if found.is_empty() && !wants_whole {
+        return;
+    }
+    let Some(hidden) = open.hidden(text) else { return };
+    let pieces = hidden.in_chars(text);
+    found.retain(|found| {
+        let next = pieces.partition_point(|(piece, _)| piece.end <= found.chars.start);
+        pieces.get(next).is_none_or(|(piece, _)| found.chars.end <= piece.start)
+    });
+    for (chars, term) in pieces.iter().filter_map(|(chars, term)| Some((chars, (*term)?))) {
+        for (word_idx, word) in words.iter().enumerate() {
+            if word.kind == TokenKind::Private && word.terms.iter().any(|other| other == term) {
+                let (found_as, term) = (word.exact.clone(), word.exact.clone());
+                found.push(Match {
+                    word_idx,
+                    chars: *chars,
+                    is_exact: true,
+                    found: found_as,
+                    term,
+                });
+            }
+        }
+    }
+    found.sort_by_key(|found| found.chars.start);
 }

@@ -8,6 +8,7 @@ mod token;
 mod beginnings;
 mod compound;
 mod forms;
+mod hidden;
 mod ideographs;
 mod scan;
 

@@ -13,7 +13,8 @@ use std::ops::Range;
 use model::Span;
 
 use crate::analyze::analyzer::{Analyzer, Scratch};
-use crate::analyze::token::TokenKind;
+use crate::analyze::hidden::{Hidden, Place};
+use crate::analyze::token::{TokenKind, TokenRef};
 use crate::language::{
     Language, LanguageSet, detect_language, push_stem, script_of_word, stemming_language,
 };
@@ -45,7 +46,8 @@ impl Analyzer {
     ///
     /// `languages` are those of the index's documents; [`LanguageSet::all`] is always right, and
     /// a smaller set is more precise. Tokens come as [`Analyzer::visit`] gives them: compounds
-    /// beside their parts, single characters beside bigrams.
+    /// beside their parts, single characters beside bigrams. An address, a telephone number, an
+    /// account or a card is one word of [`TokenKind::Private`], as an index has it.
     ///
     /// ```
     /// use text::{Analyzer, Language, LanguageSet};
@@ -56,8 +58,19 @@ impl Analyzer {
     /// ```
     pub fn analyze_query(&self, query: &str, languages: LanguageSet) -> Vec<QueryWord> {
         let detected = detect_language(query);
-        let mut words = Vec::new();
+        let mut words: Vec<QueryWord> = Vec::new();
+        let mut hidden = Hidden::of(query).map(Hidden::findable);
         self.visit(query, detected, &mut Scratch::new(), |token| {
+            match hidden.as_mut().map(|hidden| hidden.place(&token.bytes)) {
+                None | Some(Place::Outside) => {}
+                Some(Place::Inside) => return,
+                Some(Place::Whole(term, piece)) => {
+                    if words.last().is_none_or(|last| last.bytes != piece) {
+                        words.push(whole(query, token, term, piece));
+                    }
+                    return;
+                }
+            }
             let mut terms = vec![token.stem.to_owned()];
             let is_stemmed_kind = match token.kind {
                 TokenKind::Word | TokenKind::Part => true,
@@ -66,7 +79,7 @@ impl Analyzer {
                 TokenKind::Compound => {
                     !token.folded.contains(|char: char| char.is_numeric() || "@.".contains(char))
                 }
-                TokenKind::Bigram | TokenKind::Character => false,
+                TokenKind::Bigram | TokenKind::Character | TokenKind::Private => false,
             };
             if is_stemmed_kind {
                 add_stems(token.folded, languages, &mut terms);
@@ -83,6 +96,21 @@ impl Analyzer {
             });
         });
         words
+    }
+}
+
+/// Makes the word of a private piece, at the place of its first token.
+fn whole(query: &str, first: &TokenRef<'_>, term: &str, piece: Range<usize>) -> QueryWord {
+    let typed = query.get(piece.clone()).unwrap_or_default();
+    QueryWord {
+        exact: typed.to_owned(),
+        folded: typed.to_owned(),
+        terms: vec![term.to_owned()],
+        kind: TokenKind::Private,
+        position: first.position,
+        n_positions: 1,
+        chars: Span::new(first.chars.start, first.chars.start + typed.chars().count()),
+        bytes: piece,
     }
 }
 

@@ -18,13 +18,15 @@ pub enum TokenKind {
     Bigram,
     /// One character of a script without spaces; shares the position of the bigram it starts.
     Character,
+    /// A private piece: in an index one of its words, in a query the whole of it.
+    Private,
 }
 
 impl TokenKind {
     /// Tells whether a sequence of such tokens spells the text once, without repetition: what a
     /// phrase is made of.
     pub fn is_sequential(self) -> bool {
-        matches!(self, TokenKind::Word | TokenKind::Part | TokenKind::Bigram)
+        matches!(self, TokenKind::Word | TokenKind::Part | TokenKind::Bigram | TokenKind::Private)
     }
 
     /// Tells whether the token comes from a script without spaces.

@@ -27,6 +27,7 @@ const COMPOUND: f64 = 0.5;
 /// ```
 pub fn content_weight(word: &QueryWord, language: Language) -> f64 {
     match word.kind {
+        TokenKind::Private => 1.0,
         TokenKind::Compound => COMPOUND,
         TokenKind::Word | TokenKind::Part => match is_function_word(&word.folded, language) {
             true => FUNCTION,

@@ -3,11 +3,17 @@
 
 use std::ops::Range;
 
-use super::credentials::MAX_ELEMENTS;
+use super::credentials::{MAX_ELEMENTS, MAX_LOOKED_AT_BYTES};
 use super::{after, before};
 
 /// How far before a name its own beginning is looked for: `spring.datasource.` of `password`.
 const MAX_NAME_BYTES: usize = 64;
+
+/// Members of one object that are looked through for its value, a line each.
+const MAX_MEMBER_LINES: usize = 8;
+
+/// Lines below a label that may be empty or underline it.
+const MAX_LINES_BELOW_LABEL: usize = 3;
 
 /// How a name and its value are held together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +81,7 @@ fn plain(rest: &str) -> Option<(Sign, &str)> {
         ("lautet ", Sign::Verb),
         ("è ", Sign::Verb),
         ("é ", Sign::Verb),
+        ("-Value ", Sign::Verb),
         ("-> ", Sign::Verb),
         ("→ ", Sign::Verb),
         ("は", Sign::Verb),
@@ -97,19 +104,46 @@ fn below(rest: &str) -> Option<(Sign, &str)> {
     (is_value && n_blank <= 1).then_some((Sign::Verb, value))
 }
 
-/// `name: DB_PASSWORD` and `value: …` on the line below, `"name": "password", "value": "…"`,
-/// `<add key="DbPassword" value="…"/>`.
+/// `"name": "password", "value": "…"`, `<add key="DbPassword" value="…"/>`, and `name: DB_PASSWORD`
+/// with `value: …` on a line below, also where each line has the whole path (`env.name: …`).
 fn value_of_pair<'a>(text: &str, name: usize, rest: &'a str) -> Option<&'a str> {
-    let after = rest.trim_start_matches(['"', '\'', '\\', ',', ' ', '\t', '\r', '\n']);
-    let word = after.get(..5).filter(|word| word.eq_ignore_ascii_case("value"))?;
-    let sign = after.get(word.len()..)?.trim_start_matches(['"', '\'', '\\', ' ', '\t']);
-    let value = sign.strip_prefix([':', '='])?;
     let head = before(text, name, 2 * MAX_NAME_BYTES);
     let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
     let head = head.trim_end_matches(is_name);
     let head = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']).strip_suffix([':', '='])?;
-    let key = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']).to_ascii_lowercase();
-    (key.ends_with("name") || key.ends_with("key")).then_some(value)
+    let key = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']);
+    let lower = key.to_ascii_lowercase();
+    let word = ["name", "key"].into_iter().find(|word| lower.ends_with(word))?;
+    let after = rest.trim_start_matches(['"', '\'', '\\', ',', ' ', '\t', '\r', '\n']);
+    value_member(after).or_else(|| {
+        let path = key.get(..key.len() - word.len())?.rsplit('\n').next()?;
+        let path = path.trim_start_matches([' ', '\t', '-']);
+        value_below(path, word, next_line(rest)?)
+    })
+}
+
+/// Gives what comes after `value:` or `"value" =`.
+fn value_member(text: &str) -> Option<&str> {
+    let word = text.get(..5).filter(|word| word.eq_ignore_ascii_case("value"))?;
+    let sign = text.get(word.len()..)?.trim_start_matches(['"', '\'', '\\', ' ', '\t']);
+    sign.strip_prefix([':', '='])
+}
+
+/// Looks for the value of a name in the lines below it that have the same path, up to the next
+/// name.
+fn value_below<'a>(path: &str, name: &str, mut lines: &'a str) -> Option<&'a str> {
+    for _ in 0..MAX_MEMBER_LINES {
+        let line = lines.trim_start_matches([' ', '\t', '"', '\'']);
+        let member = line.strip_prefix(path)?;
+        if member.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name)) {
+            return None;
+        }
+        if let Some(value) = value_member(member) {
+            return Some(value);
+        }
+        lines = next_line(lines)?;
+    }
+    None
 }
 
 /// `"secret": {"value": "…"}`, `variable "password" { default = "…" }`: gives the text that begins
@@ -191,6 +225,9 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
         let line = value.lines().next().unwrap_or_default();
         return (!line.contains([',', ';'])).then_some((Sign::Cell, value));
     }
+    if let Some(value) = labelled(head, rest) {
+        return Some((Sign::Bare, value));
+    }
     let value = rest.trim_start_matches(['*', '`']).trim_start_matches(' ');
     if let Some(value) = value.strip_prefix(['\t', '|']) {
         return Some((Sign::Cell, value));
@@ -204,6 +241,41 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
     let is_quoted = value.starts_with(['"', '\'']);
     let sign = if is_flag || is_login || is_quoted { Sign::Verb } else { Sign::Bare };
     is_spaced.then_some((sign, value))
+}
+
+/// A name alone on its line, as a label or a heading: gives the next line that says something,
+/// where it has one word.
+fn labelled<'a>(head: &str, rest: &'a str) -> Option<&'a str> {
+    let label = head.rsplit('\n').next().unwrap_or_default();
+    let is_alone = label.chars().all(|char| matches!(char, ' ' | '\t' | '-' | '*' | '#' | '>'));
+    let mut below = next_line(rest).filter(|_| is_alone)?;
+    if !first_line(rest).chars().all(|char| matches!(char, ' ' | '\r' | '*' | '#')) {
+        return None;
+    }
+    for _ in 0..MAX_LINES_BELOW_LABEL {
+        if !first_line(below)
+            .chars()
+            .all(|char| matches!(char, ' ' | '\t' | '\r' | '-' | '=' | '~'))
+        {
+            let value = below.trim_start_matches([' ', '\t']);
+            let value = value.strip_prefix("- ").unwrap_or(value);
+            let is_word = !first_line(value).trim_end().contains(char::is_whitespace);
+            return is_word.then_some(value);
+        }
+        below = next_line(below)?;
+    }
+    None
+}
+
+/// Gives the line that the text begins with, or as much of it as is looked at.
+fn first_line(text: &str) -> &str {
+    after(text, 0, MAX_LOOKED_AT_BYTES).split('\n').next().unwrap_or_default()
+}
+
+/// Gives the text after its first line, where that is not too long to belong to a name.
+fn next_line(text: &str) -> Option<&str> {
+    let line = first_line(text);
+    text.get(line.len()..)?.strip_prefix('\n')
 }
 
 fn is_name_byte(byte: u8) -> bool {

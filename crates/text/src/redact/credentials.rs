@@ -137,6 +137,8 @@ fn forms(word: &str) -> Vec<String> {
     let cases = [word.to_owned(), word.to_uppercase(), format!("{first}{}", chars.as_str())];
     let mut forms: Vec<String> =
         cases.iter().flat_map(|form| [form.clone(), form.nfd().collect()]).collect();
+    // Many type without diacritics: `haslo`, `losenord`.
+    forms.extend(Some(crate::fold(word)).filter(|folded| folded.is_ascii()));
     forms.sort();
     forms.dedup();
     forms

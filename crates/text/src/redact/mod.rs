@@ -41,6 +41,7 @@ use std::ops::Range;
 
 pub use columns::{SecretTable, context_before, is_secret_heading, secret_tables};
 pub use credentials::is_secret_name;
+pub(crate) use own_keys::generation as own_keys_generation;
 pub use own_keys::hide_keys;
 pub use window::{
     PASSAGE_EDGE, PieceContext, REDACTION_CONTEXT_CHARS, cut_outside_private, redact_piece,

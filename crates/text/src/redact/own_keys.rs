@@ -3,6 +3,7 @@
 //!
 //! This is the one thing that redaction knows of its process; it is set when keys are loaded.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
 use aho_corasick::AhoCorasick;
@@ -10,6 +11,9 @@ use aho_corasick::AhoCorasick;
 use super::{PrivateKind, PrivatePiece};
 
 static OWN_KEYS: RwLock<Option<Arc<AhoCorasick>>> = RwLock::new(None);
+
+/// How often keys were given.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
 
 /// Hides these keys wherever they are in a text, in the place of those that were given before.
 pub fn hide_keys<'a>(keys: impl IntoIterator<Item = &'a [u8]>) {
@@ -21,6 +25,12 @@ pub fn hide_keys<'a>(keys: impl IntoIterator<Item = &'a [u8]>) {
     if let Ok(mut own) = OWN_KEYS.write() {
         *own = finder;
     }
+    GENERATION.fetch_add(1, Ordering::Release);
+}
+
+/// Tells apart what was known to be private before keys were given and after.
+pub(crate) fn generation() -> u64 {
+    GENERATION.load(Ordering::Acquire)
 }
 
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {

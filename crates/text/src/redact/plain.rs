@@ -10,6 +10,7 @@ use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
 use super::PrivatePiece;
+use crate::blank::is_invisible;
 
 /// What escapes begin with that are read: of JSON, of HTML, of addresses.
 static ESCAPES: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -88,7 +89,7 @@ fn is_changed(char: char) -> bool {
         && (is_invisible(char)
             || digit(char).is_some()
             || is_compatible(char)
-            || line_of_box(char).is_some())
+            || plain_sign(char).is_some())
 }
 
 /// Reads the escape at a place: gives the letter, digit or sign, and how many bytes it is written
@@ -106,9 +107,11 @@ fn escape(source: &str, at: usize) -> Option<(char, usize)> {
     is_read.then_some((char, 6))
 }
 
-/// Gives the sign that a plain table has in the place of a line of a box.
-fn line_of_box(char: char) -> Option<char> {
+/// Gives the sign that a plain table has in the place of a line of a box, and a plain number in the
+/// place of a raised dot.
+fn plain_sign(char: char) -> Option<char> {
     match char {
+        '·' | '‧' | '∙' | '⋅' => Some('.'),
         '│' | '┃' | '║' => Some('|'),
         '─' | '━' | '═' => Some('-'),
         '┌'..='╋' | '╒'..='╬' => Some('|'),
@@ -122,24 +125,13 @@ fn push_plain(char: char, text: &mut String) {
     } else if is_invisible(char) {
     } else if let Some(digit) = digit(char) {
         text.push(digit);
-    } else if let Some(line) = line_of_box(char) {
+    } else if let Some(line) = plain_sign(char) {
         text.push(line);
     } else if is_compatible(char) {
         text.extend(std::iter::once(char).nfkc());
     } else {
         text.push(char);
     }
-}
-
-/// Characters that take no place on the page: joiners, marks of direction, soft hyphens.
-fn is_invisible(char: char) -> bool {
-    matches!(
-        char,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 fn digit(char: char) -> Option<char> {

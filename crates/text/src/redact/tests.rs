@@ -193,6 +193,13 @@ const DISGUISED: &[(&str, &[&str])] = &[
     ("iban DE89\u{a0}3704\u{a0}0044\u{a0}0532\u{a0}0130\u{a0}00 end", &["3704"]),
     ("tel +33\u{202f}6\u{202f}12\u{202f}34\u{202f}56\u{202f}78 end", &["12\u{202f}34"]),
     ("- name: DB_PASSWORD\n  value: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("env.name: HOST\nenv.value: db\nenv.name: DB_PASSWORD\nenv.value: tiger", &["tiger"]),
+    ("- name: DB_PASSWORD\n  about: of ann\n  value: \"tiger-7\"", &["tiger-7"]),
+    ("rows.key: password\nrows.note: old\nrows.value: tiger", &["tiger"]),
+    ("Password\n--------\nHunter2Zebra", &["Hunter2Zebra"]),
+    ("- Password\n\n- Hunter2Zebra", &["Hunter2Zebra"]),
+    ("Haslo: Hunter2Zebra", &["Hunter2Zebra"]),
+    ("Set-Item -Path Env:API_TOKEN -Value \"Hunter2Zebra\"", &["Hunter2Zebra"]),
     ("{\"name\":\"DB_PASSWORD\",\"value\":\"Hunter2Zebra\"}", &["Hunter2Zebra"]),
     ("<property name=\"password\" value=\"Hunter2Zebra\"/>", &["Hunter2Zebra"]),
     ("<add key=\"DbPassword\" value=\"Hunter2Zebra\"/>", &["Hunter2Zebra"]),
@@ -224,6 +231,9 @@ fn forms_that_hide_a_secret_from_a_hasty_reader() {
 fn what_only_looks_like_one_stays() {
     for text in [
         "Passwords:\n- Use at least 12 characters\n- never write them down\n",
+        "Password\n--------\nreset\n",
+        "env.name: HOST\nenv.value: Db7Server\nenv.name: PORT\nenv.value: Db8Server\n",
+        "name: password\nname: host\nvalue: Db7Server\n",
         "the name: password and its value are explained below",
         "password: [required, min: 8]",
         "The values (of the password) are secret",
@@ -395,6 +405,9 @@ fn disguises_hide_nothing() {
     check("card ４１１１ １１１１ １１１１ １１１１", "card [card]");
     check("card ٤١١١١١١١١١١١١١١١", "card [card]");
     check("card 4111\u{200b}1111\u{200b}1111\u{200b}1111", "card [card]");
+    check("card 4539\u{2800}5787\u{2800}6362\u{2800}1486", "card [card]");
+    check("card 4539·5787·6362·1486", "card [card]");
+    check("ana\u{2800}@example.org wrote", "[email] wrote");
     check("pass\u{ad}word: tiger-7", "pass\u{ad}word: [password]");
     check("export PGPASSWORD=tiger", "export PGPASSWORD=[password]");
     check("user,password\nann,tiger", "user,password\nann,[password]");

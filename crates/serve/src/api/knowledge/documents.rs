@@ -153,12 +153,11 @@ pub(super) async fn delete_document(rest: Rest, Path(id): Path<String>) -> Respo
 fn accepted(accepted: &Accepted) -> Reply {
     let job = json!(JobView::of(&accepted.job));
     let documents: Vec<Value> = accepted.documents.iter().map(DocumentView::of).collect();
-    let mut value = match accepted.documents.as_slice() {
-        [document] => json!({ "id": document.id, "job": job, "document": documents.first() }),
-        many => {
-            let ids: Vec<&str> = many.iter().map(|document| document.id.as_str()).collect();
-            json!({ "ids": ids, "job": job, "documents": documents })
-        }
+    let ids: Vec<&str> = accepted.documents.iter().map(|document| document.id.as_str()).collect();
+    // A list of one is a list too: `ids` is always there.
+    let mut value = match documents.as_slice() {
+        [document] => json!({ "id": ids.first(), "ids": ids, "job": job, "document": document }),
+        _ => json!({ "ids": ids, "job": job, "documents": documents }),
     };
     if !accepted.duplicates.is_empty() {
         let duplicates = accepted.duplicates.iter().map(|duplicate| {
