@@ -77,6 +77,7 @@ pub use objects::{
     Endpoint, IndexStatus, Member, Project, Role, SearchIndex, ShortStringsUse, StoredKey, Table,
     Tool, ToolKind,
 };
+pub use outline::MemberSize;
 pub use projects::{NewProject, ProjectChange};
 pub use search::{Chunk, ChunkHit, SearchResults, TableHits};
 pub use service::{Service, ServiceConfig};

@@ -10,7 +10,7 @@ use crate::access::Right;
 use crate::json::{Event, Kind, Walk};
 use crate::object_ids::TableId;
 use crate::objects::Table;
-use crate::outline::Outline;
+use crate::outline::{MemberSize, Outline};
 use crate::reader::Reader;
 use crate::seek::{LocatedNode, OpenDocument};
 use crate::tools::json_path;
@@ -29,6 +29,15 @@ pub struct NodeRequest {
     pub offset: usize,
     /// How many characters to give at most.
     pub max_chars: usize,
+}
+
+/// How a list or object is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Its JSON, as far as there is room.
+    Text,
+    /// The beginning of each member, and how much the member holds.
+    Members,
 }
 
 /// A node.
@@ -58,6 +67,9 @@ pub struct Node {
     pub next: Option<usize>,
     /// What is not in the text, and how to read it.
     pub warnings: Vec<String>,
+    /// What each member in the text holds, where members were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberSize>,
     /// The characters of a string before the text, for redaction; they do not leave.
     #[serde(skip)]
     pub before: String,
@@ -111,7 +123,7 @@ impl Service {
         let tool = self.usable_tool(caller, tool)?;
         let missing = || Error::missing("Tool", &tool.id);
         let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
-        self.node(&table, &tool.json_path, request, deadline)
+        self.node(&table, &tool.json_path, request, Shape::Text, deadline)
     }
 
     /// Reads a node of a table.
@@ -123,7 +135,20 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<Node> {
         let (table, _) = self.table_of(caller, table, Right::Read)?;
-        self.node(&table, "", request, deadline)
+        self.node(&table, "", request, Shape::Text, deadline)
+    }
+
+    /// Lists the members of a node of a table: each with its beginning, and how much it holds.
+    /// Anything but a list or object is given as [`Service::get_node`] gives it.
+    pub fn get_members(
+        &self,
+        caller: &Caller,
+        table: &str,
+        request: &NodeRequest,
+        deadline: &Deadline,
+    ) -> Result<Node> {
+        let (table, _) = self.table_of(caller, table, Right::Read)?;
+        self.node(&table, "", request, Shape::Members, deadline)
     }
 
     fn node(
@@ -131,6 +156,7 @@ impl Service {
         table: &Table,
         scope: &str,
         request: &NodeRequest,
+        shape: Shape,
         deadline: &Deadline,
     ) -> Result<Node> {
         let wanted = format!("{scope}{}", json_path(&request.json_path)?);
@@ -155,6 +181,7 @@ impl Service {
             truncated: false,
             next: None,
             warnings: vec![],
+            members: vec![],
             before: String::new(),
             after: String::new(),
             name: None,
@@ -167,12 +194,16 @@ impl Service {
             Event::Leaf(kind) => leaf(&mut node, kind, &walk, request.offset, max_chars),
             Event::Begin(kind) | Event::End(kind) => {
                 node.kind = kind.as_str();
-                let outline = Outline::read(&mut walk, kind, request.offset, max_chars)?;
+                let outline = match shape {
+                    Shape::Text => Outline::read(&mut walk, kind, request.offset, max_chars)?,
+                    Shape::Members => Outline::list(&mut walk, kind, request.offset, max_chars)?,
+                };
                 node.char_end = outline.text.chars().count();
                 node.truncated = outline.is_cut();
                 node.next = outline.next;
                 node.warnings = outline.notices();
                 node.text = outline.text;
+                node.members = outline.sizes;
             }
         }
         Ok(node)

@@ -23,6 +23,11 @@ impl Reading {
         Reading { world, table: table.id.to_string() }
     }
 
+    fn list(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
+        let request = NodeRequest { json_path: path.to_owned(), offset, max_chars };
+        self.world.service.get_members(&member("acme", "ann"), &self.table, &request, &soon())
+    }
+
     fn get(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
         let request = NodeRequest { json_path: path.to_owned(), offset, max_chars };
         self.world.service.get_node(&member("acme", "ann"), &self.table, &request, &soon())
@@ -141,6 +146,87 @@ fn members_are_walked_to_the_end() {
     assert_eq!(node.next, Some(1));
     assert!(node.warnings.iter().any(|warning| warning.contains("`/object/key 0`")), "{node:?}");
     assert_eq!(reading.get("/list", 500, 100).unwrap().text, "[]");
+}
+
+/// How much a value holds, as a list of members says it.
+fn size_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Array(elements) => Some(elements.len() as u64),
+        Value::Object(members) => Some(members.len() as u64),
+        Value::String(text) => Some(text.chars().count() as u64),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// A large first member hid the others, and was said to have as many elements as there was room
+/// for.
+#[test]
+fn members_are_listed_beside_a_large_one() {
+    let large: Vec<Value> =
+        (0..5_000).map(|n| json!({ "id": n, "text": "x".repeat(40) })).collect();
+    let document = json!({ "large": large, "": { "k": [] }, "long": "é".repeat(3_000), "n": 1 });
+    let reading = Reading::of(&document.to_string());
+    let node = reading.list("", 0, 2_000).unwrap();
+    let shown: serde_json::Map<String, Value> = serde_json::from_str(&node.text).unwrap();
+    assert_eq!(
+        shown.keys().collect::<Vec<_>>(),
+        document.as_object().unwrap().keys().collect::<Vec<_>>()
+    );
+    for (name, size) in shown.keys().zip(&node.members) {
+        assert_eq!(size.size, size_of(&document[name]), "{name}");
+        assert!(size.counted);
+    }
+    assert_eq!(node.next, None);
+    assert!(node.text.chars().count() < 1_000, "{}", node.text);
+    // A leaf is what it is without members.
+    assert_eq!(reading.list("/n", 0, 10).unwrap(), reading.get("/n", 0, 10).unwrap());
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[a-z\"é ]{0,300}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 60, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+            prop::collection::btree_map("[a-d/~]{0,2}", inner, 0..8)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 24, ..Config::default() })]
+
+    /// Walking `next` to the end lists every member once, with what it holds, at every size.
+    #[test]
+    fn listed_members_are_those_of_the_document(document in any_json(), max_chars in 1_usize..2_000) {
+        let reading = Reading::of(&document.to_string());
+        let wanted: Vec<Option<u64>> = match &document {
+            Value::Array(elements) => elements.iter().map(size_of).collect(),
+            Value::Object(members) => members.values().map(size_of).collect(),
+            _ => vec![],
+        };
+        let (mut offset, mut sizes, mut n_shown) = (0, vec![], 0);
+        loop {
+            let node = reading.list("", offset, max_chars).unwrap();
+            let shown: Value = match node.kind {
+                "array" | "object" => serde_json::from_str(&node.text).unwrap(),
+                _ => break,
+            };
+            prop_assert_eq!(size_of(&shown), Some(node.members.len() as u64));
+            n_shown += node.members.len();
+            sizes.extend(node.members.iter().map(|member| member.size));
+            let Some(next) = node.next else { break };
+            prop_assert!(next > offset);
+            prop_assert_eq!(next, n_shown);
+            offset = next;
+        }
+        prop_assert_eq!(sizes, wanted);
+    }
 }
 
 proptest! {

@@ -13,6 +13,7 @@ use serve::ConsoleSettings;
 use store::Store;
 
 use super::SharedState;
+use super::health::free_bytes;
 use super::shared_state::NOT_WRITABLE;
 use crate::commands::{LAST_BACKUP, check};
 use crate::config::Config;
@@ -158,35 +159,55 @@ fn namespaces(store: &Store) -> Value {
 /// Folders of the data folder that are looked into, so that a huge one does not hold up a page.
 const MAX_LOOKED_AT: usize = 20_000;
 
-/// What the parts of the data folder take.
+/// What the parts of the data folder take, the largest first, and what is free beside them. Files
+/// that are no folder are small, and counted together.
 fn disk(data_dir: &Path) -> Value {
-    let mut sizes = Map::new();
     let Ok(entries) = fs_err::read_dir(data_dir) else {
         return json!("the data folder cannot be read");
     };
+    let mut parts: Vec<(String, u64, bool)> = Vec::new();
+    let mut n_other = 0;
     for entry in entries.flatten() {
-        let mut waiting = vec![entry.path()];
-        let (mut n_bytes, mut n_seen) = (0, 0);
-        while let Some(path) = waiting.pop() {
-            n_seen += 1;
-            if n_seen > MAX_LOOKED_AT {
-                break;
+        let (n_bytes, is_cut) = size_of(&entry.path());
+        match entry.path().is_dir() {
+            true => {
+                parts.push((entry.file_name().to_string_lossy().into_owned(), n_bytes, is_cut));
             }
-            match fs_err::symlink_metadata(&path) {
-                Ok(file) if file.is_file() => n_bytes += file.len(),
-                Ok(file) if file.is_dir() => {
-                    if let Ok(inside) = fs_err::read_dir(&path) {
-                        waiting.extend(inside.flatten().map(|entry| entry.path()));
-                    }
-                }
-                _ => {}
-            }
+            false => n_other += n_bytes,
         }
-        let more = if n_seen > MAX_LOOKED_AT { "more than " } else { "" };
-        let size = format!("{more}{:.1} MB", n_bytes as f64 / 1e6);
-        sizes.insert(entry.file_name().to_string_lossy().into_owned(), json!(size));
     }
-    Value::Object(sizes)
+    parts.push(("Others".to_owned(), n_other, false));
+    parts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let parts = parts
+        .into_iter()
+        .map(|(name, n_bytes, is_cut)| json!({ "name": name, "bytes": n_bytes, "is_cut": is_cut }));
+    json!({
+        "folder": data_dir.display().to_string(),
+        "free": free_bytes(data_dir),
+        "parts": parts.collect::<Value>(),
+    })
+}
+
+/// The bytes of a file, or of everything in a folder, and whether some of it was not looked at.
+fn size_of(path: &Path) -> (u64, bool) {
+    let mut waiting = vec![path.to_owned()];
+    let (mut n_bytes, mut n_seen) = (0, 0);
+    while let Some(path) = waiting.pop() {
+        n_seen += 1;
+        if n_seen > MAX_LOOKED_AT {
+            return (n_bytes, true);
+        }
+        match fs_err::symlink_metadata(&path) {
+            Ok(file) if file.is_file() => n_bytes += file.len(),
+            Ok(file) if file.is_dir() => {
+                if let Ok(inside) = fs_err::read_dir(&path) {
+                    waiting.extend(inside.flatten().map(|entry| entry.path()));
+                }
+            }
+            _ => {}
+        }
+    }
+    (n_bytes, false)
 }
 
 fn model_state(folder: &Path, model: &str) -> String {
@@ -284,6 +305,24 @@ mod tests {
         let held = number.lock();
         assert_eq!(slow(), None, "nobody waits for a catalogue that is far away");
         drop(held);
+    }
+
+    #[test]
+    fn the_largest_part_of_the_data_folder_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, n_bytes) in [("audit/a", 10), ("store/deep/b", 500), ("secret", 32)] {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, vec![0; n_bytes]).unwrap();
+        }
+        let disk = disk(folder.path());
+        let parts: Vec<(&str, u64)> = disk["parts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|part| (part["name"].as_str().unwrap(), part["bytes"].as_u64().unwrap()))
+            .collect();
+        assert_eq!(parts, [("store", 500), ("Others", 32), ("audit", 10)]);
     }
 
     #[test]

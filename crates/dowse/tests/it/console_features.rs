@@ -458,7 +458,7 @@ fn a_person_signs_in_and_looks_through_other_eyes() {
     assert!(!person.text(".hits").contains("walrus"));
     let hidden = person.text("section[aria-labelledby=hidden]");
     assert!(
-        hidden.contains("1 results that you see and eve does not") && hidden.contains("walrus"),
+        hidden.contains("1 result that you see and eve does not") && hidden.contains("walrus"),
         "{hidden}"
     );
     person.open("/?q=walrus+antwerp&view=missing&document=walrus.txt");

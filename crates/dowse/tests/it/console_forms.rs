@@ -225,4 +225,6 @@ fn the_card_of_a_folder_is_sent_anew_as_its_jobs_go_on() {
         seen.push_str(&String::from_utf8_lossy(&buffer[..n_read]));
     }
     assert!(seen.contains("event: part") && seen.contains("/docs"), "{seen}");
+    // A proxy that gathers what it hands on would show no progress.
+    assert!(seen.contains("x-accel-buffering: no"), "{seen}");
 }

@@ -8,7 +8,7 @@ use testkit::{Browser, ColourScheme, bed};
 use crate::demo::Demo;
 
 /// Every page with the heading it has.
-const PAGES: [(&str, &str); 22] = [
+const PAGES: [(&str, &str); 23] = [
     ("start", "/"),
     ("search", "/?q=remote+work+allowance"),
     ("order", "/?q=torque+sensor+calibration&view=explain"),
@@ -17,6 +17,7 @@ const PAGES: [(&str, &str); 22] = [
     ("tool", "/tools/search?run=1&arg.query=calibration&arg.limit=3"),
     ("tool-error", "/tools/query_table?run=1&arg.page=0"),
     ("sources", "/sources"),
+    ("jobs", "/jobs"),
     ("tables", "/tables"),
     ("table", "/tables/requests?f.level=error&sort=latency&desc=1"),
     ("names", "/names?category=uat&q=Cluj"),

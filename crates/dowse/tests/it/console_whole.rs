@@ -193,3 +193,50 @@ fn the_address_of_a_form_has_a_page() {
         assert!(answer.text().contains("<main"), "{address}: {}", answer.text());
     }
 }
+
+/// Files of a kind that is not read filled the first page, and those that failed were behind them.
+#[test]
+fn what_failed_is_on_the_first_page_of_the_sources() {
+    let folder = Folder::new();
+    for number in 0..60 {
+        folder.write(format!("docs/{number}.bin"), [0_u8, 159, 146, 150].repeat(20));
+    }
+    folder.write("docs/z/broken.pdf", "%PDF-1.7 not a document");
+    let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"docs\"]\nwatch = false\n";
+    let server = TestServer::start_in_with(folder, config, &[]);
+    let failed = || {
+        let text = page(server.http(), "/sources", "").text();
+        let (_, part) = text.split_once("aria-labelledby=\"failed\"").unwrap_or_default();
+        part.split("</section>").next().unwrap_or_default().to_owned()
+    };
+    server.wait_until(|| failed().contains("61 files without text"));
+    assert!(failed().contains("broken.pdf"), "{}", failed());
+}
+
+/// A list was said to have as many elements as there was room for, and hid what came after it.
+#[test]
+fn a_json_document_is_a_tree_with_the_size_of_every_part() {
+    let server = server();
+    let http = server.http();
+    let project = made(http, "/v1/projects", &json!({ "name": "parts" }));
+    let tables = format!("/v1/projects/{}/tables", project["id"].as_str().unwrap());
+    let parts: Vec<Value> =
+        (0..5_000).map(|id| json!({ "id": id, "text": format!("the part {id}") })).collect();
+    let data = json!({ "parts": parts, "": { "x": 1 }, "made by": "Meridian <b>" });
+    let table = made(http, &tables, &json!({ "name": "parts", "data": data }));
+    let here = format!("/contexts/documents/{}", table["id"].as_str().unwrap());
+    let text = page(http, &here, "").text();
+    for shown in ["5\u{202f}000 elements", "&quot;&quot;</a>", "made by</a>", "Meridian &lt;b&gt;"]
+    {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    let (mut n_seen, mut address) = (0, Some(format!("{here}?pointer=%2Fparts")));
+    while let Some(next) = address.take() {
+        let answer = page(http, &next, "");
+        n_seen += answer.text().matches("pointer=%2Fparts%2F").count();
+        address = links(&answer, "/").1;
+    }
+    assert_eq!(n_seen, 5_000);
+    let refused = http.get(&format!("/v1/tables/{}/node?view=x", table["id"].as_str().unwrap()));
+    assert_eq!(refused.status, 400, "{}", refused.text());
+}

@@ -235,4 +235,19 @@ pub(super) struct NodeView {
     next: String,
     #[serde(default)]
     prev: String,
+    /// How much each member in `text` holds, in its order, with `view` = `members`.
+    #[serde(default)]
+    members: Vec<MemberSizeView>,
+}
+
+/// How much a member of a list or object holds.
+#[derive(JsonSchema)]
+#[schemars(rename = "MemberSize")]
+#[expect(dead_code, reason = "written by the crate of the tools")]
+struct MemberSizeView {
+    r#type: String,
+    /// Members of a list or object, characters of a string.
+    size: Option<u64>,
+    /// Whether all of it was counted; where not, it has at least so many.
+    counted: bool,
 }

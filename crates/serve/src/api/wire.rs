@@ -317,6 +317,9 @@ pub(super) struct NodeParameters {
     #[serde(default)]
     pub(super) offset: usize,
     pub(super) max_chars: Option<usize>,
+    /// `members` gives the beginning of each member of a list or object, and in `members` how much it holds
+    #[serde(default)]
+    pub(super) view: String,
 }
 
 impl Parameters for NodeParameters {
@@ -324,6 +327,7 @@ impl Parameters for NodeParameters {
         ("pointer", Takes::Text),
         ("offset", Takes::Number { from: 0, most: None }),
         ("max_chars", Takes::Number { from: 0, most: None }),
+        ("view", Takes::Text),
     ];
 }
 

@@ -164,7 +164,7 @@ fn filters(viewer: &Viewer, params: &Params, view: &str) -> Markup {
                 @for name in ["ok", "refused", "failed", "cancelled"] { option value=(name) selected[params.has("outcome", name)] { (name) } } } }
             div .field { label for="since" { "Since" } select #since name="since" { option value="" { "the beginning" }
                 @for (name, label, _) in PERIODS { option value=(name) selected[params.has("since", name)] { (label) } } } }
-            label .check { input type="checkbox" name="console" value="1" checked[params.get("console").is_some()]; "with this console" }
+            label .check { input type="checkbox" name="console" value="1" checked[params.get("console").is_some()]; "calls of this console too" }
             button type="submit" { "Filter" }
         }
     }
@@ -185,7 +185,7 @@ fn rows(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Markup {
     };
     let now = viewer.app.clock.now();
     html! {
-        div .scroll tabindex="0" role="region" aria-label="Calls" { table {
+        div .scroll tabindex="0" role="region" aria-label="Calls" { table .stack {
             thead { tr { th scope="col" { "When" } th scope="col" { "Tool" } th scope="col" { "Caller" } th scope="col" { "Query" } th scope="col" { "Outcome" } th scope="col" .num { "Results" } th scope="col" .num { "Best score" } th scope="col" .num { "Tokens" } th scope="col" .num { "Redacted" } th scope="col" .num { "ms" } } }
             tbody { @for entry in shown { tr {
                 td .nowrap { a href=(address(viewer, entry)) { (ago(entry.at, now)) } }
@@ -194,10 +194,10 @@ fn rows(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Markup {
                     @if let Some(seen) = &entry.viewing_as { br; span .note { "viewing as " (seen) } } }
                 td .cell { (entry.query.as_deref().unwrap_or("—")) }
                 td { span class=(format!("badge {}", outcome_name(entry.outcome))) { (entry.code.as_deref().unwrap_or(outcome_name(entry.outcome))) } }
-                td .num { (entry.results) }
-                td .num { @if let Some(score) = entry.best_score { (format!("{score:.2}")) } @else { "—" } }
-                td .num { @if let Some(tokens) = entry.tokens { (thousands(tokens as usize)) } @else { "—" } }
-                td .num { (entry.redacted) } td .num { (format!("{:.1}", entry.latency_ms)) }
+                td .num data-name="Results" { (entry.results) }
+                td .num data-name="Best score" { @if let Some(score) = entry.best_score { (format!("{score:.2}")) } @else { "—" } }
+                td .num data-name="Tokens" { @if let Some(tokens) = entry.tokens { (thousands(tokens as usize)) } @else { "—" } }
+                td .num data-name="Redacted" { (entry.redacted) } td .num data-name="ms" { (format!("{:.1}", entry.latency_ms)) }
             } } }
         } }
         div .pager {

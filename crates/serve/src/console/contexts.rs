@@ -81,9 +81,12 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         }
         h2 { "Tools" }
         @if let Err(error) = &tools { (problem(error)) }
-        (tool_rows(&viewer, &tool_list, &table_list, &place))
-        (cut(&tools, "tools", &paths[1]))
-        @if may_change && !table_list.is_empty() { details { summary { "New tool" } (new_tool(&viewer, &table_list, &here)) } }
+        // A document that was just uploaded can have its first tool at once.
+        div data-refresh {
+            (tool_rows(&viewer, &tool_list, &table_list, &place))
+            (cut(&tools, "tools", &paths[1]))
+            @if may_change && !table_list.is_empty() { details { summary { "New tool" } (new_tool(&viewer, &table_list, &here)) } }
+        }
         h2 { "Endpoints" }
         @match &endpoints { Err(error) => (problem(error)), Ok(answer) => (endpoint_cards(&viewer, array(&answer["endpoints"]), &tool_list, &place)) }
         (cut(&endpoints, "endpoints", &paths[2]))
@@ -117,7 +120,7 @@ fn table_rows(viewer: &Viewer, tables: &[Value], place: &Place<'_>) -> Markup {
             tbody { @for table in tables { tr {
                 td { a href=(viewer.href(&format!("/contexts/documents/{}", text(table, "id")))) { (text(table, "name")) } }
                 td .num { (bytes(table["bytes"].as_u64().unwrap_or_default())) } td .num { (thousands(table["nodes"].as_u64().unwrap_or_default() as usize)) }
-                td .num { (shown(&table["strings"])) } td .num { (shown(&table["depth"])) } td .nowrap { (short_time(text(table, "updated_at"))) }
+                td .num { (thousands(table["strings"].as_u64().unwrap_or_default() as usize)) } td .num { (shown(&table["depth"])) } td .nowrap { (short_time(text(table, "updated_at"))) }
                 td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-table")) data-confirm { (asks(&format!("Delete the document {}?", text(table, "name"))))
                     (form_token(viewer)) (hidden("id", text(table, "id"))) (hidden("next", place.here)) button .small.danger type="submit" { "Delete" } } } }
             } } }

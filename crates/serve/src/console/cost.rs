@@ -7,6 +7,9 @@ use super::params::Params;
 use super::time::thousands;
 use super::viewer::Viewer;
 
+/// A cursor as long as those of answers are.
+const SOME_CURSOR: &str = "w91RH8ydAnuwnDqkMurEiw-gSRuhBl1LOj6tZhmJHBbGwkF46BN";
+
 /// How many results the table tries.
 const TRIED: [usize; 6] = [1, 3, 5, 10, 20, 50];
 
@@ -37,10 +40,24 @@ struct Cost {
     n_chars: usize,
 }
 
-fn cost_of(answer: &Value, n_results: usize) -> Cost {
+/// An answer of which the cost is told.
+pub(super) struct Answer {
+    /// With as many results as may be asked for.
+    pub(super) value: Value,
+    /// Where an answer with fewer goes on, as one of them said it.
+    pub(super) cursor: Option<String>,
+}
+
+fn cost_of(answer: &Answer, n_results: usize) -> Cost {
+    let Answer { value: answer, cursor } = answer;
     let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let has_more = n_results < results.len() || answer["next"].is_string();
     let n_results = n_results.min(results.len());
     let mut shortened = json!({ "results": &results[..n_results] });
+    if has_more {
+        // An answer that is not the whole names the place where it goes on.
+        shortened["next"] = json!(cursor.as_deref().unwrap_or(SOME_CURSOR));
+    }
     if let Some(warnings) = answer.get("warnings") {
         shortened["warnings"] = warnings.clone();
     }
@@ -49,7 +66,7 @@ fn cost_of(answer: &Value, n_results: usize) -> Cost {
 }
 
 /// The most results, up to `k`, whose answer is within both caps.
-fn fitting(answer: &Value, k: usize, cap_tokens: usize, cap_chars: usize) -> Cost {
+fn fitting(answer: &Answer, k: usize, cap_tokens: usize, cap_chars: usize) -> Cost {
     let mut cost = cost_of(answer, k);
     while cost.n_results > 0 && (cost.n_tokens > cap_tokens || cost.n_chars > cap_chars) {
         cost = cost_of(answer, cost.n_results - 1);
@@ -58,7 +75,7 @@ fn fitting(answer: &Value, k: usize, cap_tokens: usize, cap_chars: usize) -> Cos
 }
 
 /// What the same answer would cost with another number of results and other caps.
-pub(super) fn simulator(viewer: &Viewer, params: &Params, query: &str, answer: &Value) -> Markup {
+pub(super) fn simulator(viewer: &Viewer, params: &Params, query: &str, answer: &Answer) -> Markup {
     let limits = &viewer.app.limits;
     let k = params.number("k", 10, MAX_RESULTS).max(1);
     let cap_tokens = params.number("cap_tokens", limits.result_tokens, MAX_CAP);
@@ -102,7 +119,7 @@ fn number(name: &str, label: &str, value: usize, least: usize, most: usize) -> M
 }
 
 /// The cost of the same answer with another number of results, and the caps that hold.
-fn by_number_of_results(answer: &Value, cap_tokens: usize, cap_chars: usize) -> Markup {
+fn by_number_of_results(answer: &Answer, cap_tokens: usize, cap_chars: usize) -> Markup {
     let mut rows: Vec<Cost> = Vec::new();
     for n_results in TRIED {
         let cost = cost_of(answer, n_results);
@@ -111,7 +128,7 @@ fn by_number_of_results(answer: &Value, cap_tokens: usize, cap_chars: usize) -> 
         }
         rows.push(cost);
     }
-    let most = rows.iter().map(|cost| cost.n_tokens).max().unwrap_or(1).max(1);
+    let share = |cost: &Cost| cost.n_tokens as f64 / cap_tokens.max(1) as f64;
     html! {
         div .scroll tabindex="0" { table {
             thead { tr {
@@ -122,8 +139,7 @@ fn by_number_of_results(answer: &Value, cap_tokens: usize, cap_chars: usize) -> 
                 @for cost in &rows {
                     tr {
                         td .num { (cost.n_results) } td .num { (thousands(cost.n_tokens)) } td .num { (thousands(cost.n_chars)) }
-                        td { (bar(cost.n_tokens as f64 / most as f64))
-                            (format!(" {:.1} %", 100.0 * cost.n_tokens as f64 / cap_tokens.max(1) as f64)) }
+                        td .nowrap { (bar(share(cost))) (format!(" {:.1} %", 100.0 * share(cost))) }
                     }
                 }
             }
@@ -150,10 +166,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_answer_that_is_not_the_whole_pays_for_its_cursor() {
+        let results = json!([{ "id": "a" }, { "id": "b" }]);
+        let cursor = Some("cursor".to_owned());
+        let answer = Answer { value: json!({ "results": results }), cursor };
+        let chars = |value: Value| value.to_string().chars().count();
+        let first = json!({ "results": [{ "id": "a" }], "next": "cursor" });
+        assert_eq!(cost_of(&answer, 1).n_chars, chars(first));
+        assert_eq!(cost_of(&answer, 2).n_chars, chars(json!({ "results": results })));
+    }
+
+    #[test]
     fn results_are_given_as_far_as_both_caps_reach() {
         let results: Vec<Value> =
             (0..20).map(|n| json!({ "id": n, "text": "word ".repeat(50) })).collect();
-        let answer = json!({ "results": results });
+        let answer = Answer { value: json!({ "results": results }), cursor: None };
         let all = fitting(&answer, 10, 100_000, 100_000);
         assert_eq!(all.n_results, 10);
         for (cap_tokens, cap_chars) in [(all.n_tokens / 2, 100_000), (100_000, all.n_chars / 2)] {
@@ -164,6 +191,7 @@ mod tests {
             assert!(more.n_tokens > cap_tokens || more.n_chars > cap_chars);
         }
         assert_eq!(fitting(&answer, 10, 0, 0).n_results, 0);
-        assert_eq!(fitting(&json!({}), 10, 100, 100).n_results, 0);
+        let none = Answer { value: json!({}), cursor: None };
+        assert_eq!(fitting(&none, 10, 100, 100).n_results, 0);
     }
 }

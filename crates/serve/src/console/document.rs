@@ -8,6 +8,7 @@ use model::{Passage, ReadOutcome};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::jobs::short_time;
 use super::layout::{Section, error_page, page, problem, shown};
 use super::locate::file_at;
 use super::marked::marked;
@@ -99,7 +100,7 @@ pub(super) async fn of_knowledge(
     let title = record["title"].as_str().unwrap_or("Document").to_owned();
     let facts = json!({
         "file": record["file_name"], "state": record["status"], "version": record["version"],
-        "tags": record["tags"], "changed": record["updated_at"], "problem": record["error"],
+        "tags": record["tags"], "changed": record["updated_at"].as_str().map(short_time), "problem": record["error"],
     });
     let may_download = record["original_bytes"].is_u64() && may_download(&viewer);
     let versions = viewer.get(&format!("/v1/documents/{}/versions", encoded(&id))).await;
@@ -175,7 +176,17 @@ fn heading(
             @else { a href=(viewer.link("/", &Params::default().with("q", query))) { "Results for “" (query) "”" } }
         }
         h1 { (title) }
-        dl .facts { @for (name, value) in facts { dt { (name) } dd { (shown(value)) } } }
+        dl .facts { @for (name, value) in facts.into_iter().filter(|(_, value)| !is_nothing(value)) { dt { (name) } dd { (shown(value)) } } }
+    }
+}
+
+/// Tells whether there is nothing to say of a fact.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(elements) => elements.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     }
 }
 

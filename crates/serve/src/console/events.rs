@@ -4,9 +4,10 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
 
-use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
 use futures::stream;
+use http::header::{HeaderName, HeaderValue};
 use maud::Markup;
 
 use super::bidi;
@@ -17,9 +18,13 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How long one page is told; afterwards the browser asks again.
 const MOST: usize = 600;
 
+/// Tells a proxy such as nginx to hand events on as they come: it would keep them until its buffer
+/// is full, and a page would show no progress.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
 /// Sends a part whenever it differs from what was sent last. Where nothing can have changed, the
 /// part is nothing.
-pub(super) fn stream<F, Fut>(part: F) -> impl IntoResponse
+pub(super) fn stream<F, Fut>(part: F) -> Response
 where
     F: Fn() -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Option<Markup>> + Send,
@@ -44,5 +49,7 @@ where
             }
         }
     });
-    Sse::new(events).keep_alive(KeepAlive::default())
+    let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
+    response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    response
 }

@@ -15,6 +15,7 @@ use super::lists;
 use super::marked::marked;
 use super::params::{Params, encoded};
 use super::stages::score_bar;
+use super::time::counted;
 use super::viewer::Viewer;
 
 /// Documents of one page.
@@ -37,7 +38,7 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
                 }
                 ul .cards { @for base in bases { li { a href=(viewer.href(&format!("/knowledge/{}", text(base, "id")))) {
                     strong { (text(base, "name")) } span { (text(base, "description")) }
-                    span .note { (text(base, "visibility")) ", of " (text(base, "owner")) } } } } }
+                    span .note { "Of " (text(base, "owner")) "; read by " (readers(text(base, "visibility"))) } } } } }
                 (lists::pager(&viewer, "/knowledge", &params, answer))
             },
         }
@@ -84,8 +85,8 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
                     p { (shown(&summary["summary"])) }
                     p .note { "Version " (shown(&summary["version"])) ", " (short_time(text(summary, "generated_at")))
                         ", made by " (shown(&summary["engine"])) ": "
-                        (shown(&summary["statistics"]["total_documents"])) " documents, "
-                        (shown(&summary["statistics"]["total_chunks"])) " passages" }
+                        (count(&summary["statistics"]["total_documents"], "document")) ", "
+                        (count(&summary["statistics"]["total_chunks"], "passage")) }
                 },
             }
         }
@@ -110,7 +111,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
             (visibility_field(text(&base, "visibility")))
             button type="submit" { "Save" }
         }
-        form method="post" action=(viewer.href("/do/delete-base")) data-confirm { (asks(&format!("Delete the knowledge base {name} with everything in it?")))
+        form .apart method="post" action=(viewer.href("/do/delete-base")) data-confirm { (asks(&format!("Delete the knowledge base {name} with everything in it?")))
             (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this knowledge base" }
         }
         }
@@ -152,7 +153,7 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
     let score = |result: &Value| result["score"].as_f64().unwrap_or_default();
     let n_above = results.iter().filter(|result| score(result) >= threshold).count();
     html! {
-        p .summary { (n_above) " of " (results.len()) " candidates reach " (format!("{threshold:.2}")) "." }
+        p .summary { (n_above) " of " (counted(results.len() as u64, "candidate")) " reach " (format!("{threshold:.2}")) "." }
         div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Passes" } th scope="col" { "Score" } th scope="col" { "Document" } th scope="col" { "Text" } } }
             tbody { @for result in results {
@@ -239,7 +240,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
         p .crumbs { a href=(viewer.href("/knowledge")) { "Knowledge" } " / " a href=(viewer.href(&base)) { (base_name) } " / " (name) }
         h1 { (name) }
         p .note data-refresh { "Clearance " strong { (text(&collection, "clearance")) } ", department " (shown(&collection["department"])) ", "
-            (shown(&collection["total_documents"])) " documents, " (shown(&collection["total_chunks"])) " passages" }
+            (count(&collection["total_documents"], "document")) ", " (count(&collection["total_chunks"], "passage")) }
         @if may_change { (upload(&viewer, &id, &here)) }
         h2 { "Documents" }
         div data-refresh { (document_list(&viewer, &documents, &Place { here: &here, may_change }, &params)) }
@@ -259,7 +260,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
             (clearance_field(text(&collection, "clearance")))
             button type="submit" { "Save" }
         }
-        form method="post" action=(viewer.href("/do/delete-collection")) data-confirm { (asks(&format!("Delete the collection {name} with its documents?")))
+        form .apart method="post" action=(viewer.href("/do/delete-collection")) data-confirm { (asks(&format!("Delete the collection {name} with its documents?")))
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &base)) button .danger type="submit" { "Delete this collection" }
         }
         }
@@ -313,16 +314,16 @@ fn document_list(
         return empty("No documents yet.", &html! { p { "Drop files above." } });
     }
     html! {
-        div .scroll tabindex="0" { table {
+        div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Document" } th scope="col" { "State" } th scope="col" .num { "Passages" } th scope="col" { "Changed" } th scope="col" { "Problem" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for document in documents {
                 @let id = text(document, "id");
-                tr {
+                tr data-file=(document["file_name"].as_str().unwrap_or(text(document, "title"))) {
                     td .path { a href=(viewer.href(&format!("/knowledge/documents/{id}"))) { (text(document, "title")) }
                         @if let Some(file) = document["file_name"].as_str() { br; span .note { (file) } } }
                     td { span class=(format!("badge {}", text(document, "status"))) { (text(document, "status")) } }
-                    td .num { (shown(&document["chunk_count"])) }
-                    td .nowrap { (short_time(text(document, "updated_at"))) }
+                    td .num data-name="Passages" { (shown(&document["chunk_count"])) }
+                    td .nowrap data-name="Changed" { (short_time(text(document, "updated_at"))) }
                     td .cell { @if !document["error"].is_null() { (shown(&document["error"])) } }
                     td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-document")) data-confirm { (asks(&format!("Delete {}?", text(document, "title"))))
                         (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } }
@@ -334,6 +335,20 @@ fn document_list(
             @if let Some(next) = answer["next"].as_str() { a .button rel="next" href=(viewer.link(here, &Params::default().with("after", next))) { "Next page" } }
         }
     }
+}
+
+/// Who reads a knowledge base, in words.
+fn readers(visibility: &str) -> &str {
+    match visibility {
+        "private" => "its owner and administrators",
+        "public" => "everyone of the tenant",
+        other => other,
+    }
+}
+
+/// A count of an answer with its noun.
+fn count(value: &Value, noun: &str) -> String {
+    counted(value.as_u64().unwrap_or_default(), noun)
 }
 
 /// Options for how far readers must be trusted.

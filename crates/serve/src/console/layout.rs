@@ -226,7 +226,7 @@ pub(crate) fn part(body: &Markup) -> Response {
 pub(crate) fn problem(error: &ToolError) -> Markup {
     let hint = error.details.get("hint").and_then(Value::as_str);
     let others: Vec<(&String, &Value)> =
-        error.details.iter().filter(|(name, _)| *name != "hint").collect();
+        error.details.iter().filter(|(name, value)| *name != "hint" && !value.is_null()).collect();
     html! {
         div .problem role="alert" {
             p { strong { (error.code.as_str()) } " " (error.message) }

@@ -79,6 +79,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/sources.json", get(sources::as_json))
         .route("/sources/index", post(sources::index))
         .route("/sources/retry", post(sources::retry))
+        .route("/jobs", get(jobs::show))
         .route("/jobs/cancel", post(sources::cancel))
         .route("/events/jobs", get(sources::watch))
         .route("/events/folders", get(sources::watch_folders))

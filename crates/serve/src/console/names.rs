@@ -143,7 +143,7 @@ fn best(viewer: &Viewer, answer: &Value) -> Markup {
                 code { (shown(&best["filterKey"])) " = " (shown(&best["filterValue"])) } }
         } @else {
             @match (score(0), score(1)) {
-                (None, _) => div .empty { p .what { "Nothing has this name." } div .next { p { "Junk finds nothing on purpose. Try fewer letters, another language, or another dimension." } } },
+                (None, _) => div .empty { p .what { "Nothing has this name." } div .next { p { "No name is near enough to be proposed. Try fewer letters, another language, or another dimension." } } },
                 (Some(first), _) if first < threshold => p .warnings { "There is no best match: the first has "
                     strong { (format!("{first:.2}")) } ", below the threshold " strong { (threshold) } " (" code { "filters.best_match_threshold" } ")." },
                 (Some(first), second) => p .warnings { "There is no best match: the first two have "

@@ -12,10 +12,12 @@ use super::jobs::{self, short_time};
 use super::latency::latency;
 use super::layout::{Section, empty, error_page, page, part, problem, shown};
 use super::params::Params;
-use super::sources::progress;
 use super::time::{ago, bytes, span, thousands};
 use super::viewer::Viewer;
 use crate::Health;
+
+/// Where the page is.
+const HERE: &str = "/operations";
 
 /// Calls that are looked at for the last use of a key.
 const LOOKED_AT: usize = 20_000;
@@ -64,11 +66,11 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         h2 #latency { "Latency" }
         (latency(&viewer, &metrics))
         h2 { "Jobs" }
-        div data-events=(viewer.href("/events/jobs")) { (progress(&viewer, &jobs)) }
+        div data-events=(viewer.link("/events/jobs", &Params::default().with("next", HERE))) { (jobs::some(&viewer, &jobs, HERE)) }
         h2 { "Store" }
         @if is_whole { (fact(&facts["store"])) } @else { (of_operators()) }
         div .grid {
-            section .card aria-labelledby="disk" { h2 #disk { "Disk" } (fact(&facts["disk"])) }
+            section .card aria-labelledby="disk" { h2 #disk { "Disk" } (disk(&facts["disk"])) }
             section .card aria-labelledby="models" { h2 #models { "Models" } (models(&facts["models"])) }
         }
         h2 { "API keys" }
@@ -234,6 +236,37 @@ async fn keys(viewer: &Viewer, keys: &Value) -> Markup {
                     td .nowrap { (calls.iter().find(is_its).map_or("not lately".to_owned(), |entry| ago(entry.at, now))) } }
             } }
         } }
+    }
+}
+
+/// What the data folder takes, its largest parts first, and what is free.
+fn disk(disk: &Value) -> Markup {
+    let Some(parts) = disk["parts"].as_array() else { return fact(disk) };
+    let size = |part: &Value| {
+        let at_least = if part["is_cut"] == true { "more than " } else { "" };
+        format!("{at_least}{}", bytes(part["bytes"].as_u64().unwrap_or_default()))
+    };
+    html! {
+        p { @match disk["free"].as_u64() {
+            Some(free) => { strong { (bytes(free)) } " are free." },
+            None => "The free space is not known on this system.",
+        } }
+        dl .facts { @for part in parts { dt { (said_part(part["name"].as_str().unwrap_or_default())) } dd { (size(part)) } } }
+        p .note { "In " code { (shown(&disk["folder"])) } }
+    }
+}
+
+/// What a part of the data folder holds.
+fn said_part(name: &str) -> &str {
+    match name {
+        "store" => "Index and catalogue",
+        "tables" => "Tables",
+        "names" => "Vectors of names",
+        "charts" => "Charts",
+        "audit" => "Audit",
+        "answers" => "Kept answers",
+        "uploads" => "Uploads in progress",
+        other => other,
     }
 }
 

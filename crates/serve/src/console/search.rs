@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use tools::ToolError;
 
-use super::cost;
+use super::cost::{self, Answer};
 use super::hits::{Hit, hits_of, list};
 use super::json_view::json_box;
 use super::layout::{Section, page, part, problem};
@@ -13,6 +13,7 @@ use super::missing;
 use super::params::Params;
 use super::stages::{Way, picture, stages_of, waterfall};
 use super::start;
+use super::time::counted;
 use super::viewer::{ToolReply, Viewer};
 
 /// Results that are asked for, so that facets have something to count.
@@ -61,6 +62,8 @@ fn form(viewer: &Viewer, params: &Params, query: &str) -> Markup {
 async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
     let n_shown = params.number("limit", SHOWN, ASKED).max(1);
     let view = params.get("view").unwrap_or("results");
+    // Beside the simulator is the answer that it simulates.
+    let n_shown = if view == "cost" { params.number("k", n_shown, ASKED).max(1) } else { n_shown };
     let people = json!({ "query": query, "limit": ASKED, "explain": true });
     let agent = json!({ "query": query, "limit": n_shown });
     let (people, reply) =
@@ -69,6 +72,8 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
         Ok(people) => people,
         Err(error) => return problem(&error),
     };
+    let cursor =
+        reply.as_ref().ok().and_then(|reply| reply.value["next"].as_str()).map(str::to_owned);
     let hits = hits_of(&people.value);
     let chosen: Vec<&Hit<'_>> = hits.iter().filter(|hit| is_chosen(hit, params)).collect();
     let shown = &chosen[..chosen.len().min(n_shown)];
@@ -81,7 +86,7 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
                 @match view {
                     "explain" => (explanation(shown, &people.value)),
                     "missing" => (missing::panel(viewer, params, query).await),
-                    "cost" => (cost::simulator(viewer, params, query, &without_explanations(&people.value))),
+                    "cost" => (cost::simulator(viewer, params, query, &Answer { value: without_explanations(&people.value), cursor })),
                     _ => { (list(viewer, params, query, shown).await) (hidden_from(viewer, query, &people.value).await) }
                 }
                 @if chosen.len() > shown.len() && view == "results" {
@@ -124,10 +129,14 @@ fn summary(
     n_shown: usize,
     people: &ToolReply,
 ) -> Markup {
-    let more = if hits.len() >= ASKED { " or more" } else { "" };
+    let results = match (hits.len() >= ASKED, n_chosen) {
+        (true, _) => "or more results",
+        (false, 1) => "result",
+        (false, _) => "results",
+    };
     html! {
         p .summary {
-            (n_shown) " of " (n_chosen) (more) " results in " (millis(people.took)) " ms"
+            (n_shown) " of " (n_chosen) " " (results) " in " (millis(people.took)) " ms"
         }
         div .facets {
             (facet(viewer, params, "source", "Source", hits.iter().map(|hit| hit.source)))
@@ -198,7 +207,7 @@ async fn hidden_from(viewer: &Viewer, query: &str, seen: &Value) -> Markup {
     let name = &viewer.caller.subject;
     html! {
         section .card aria-labelledby="hidden" {
-            h2 #hidden { (hidden.len()) " results that you see and " (name) " does not" }
+            h2 #hidden { (counted(hidden.len() as u64, "result")) " that you see and " (name) " does not" }
             @if hidden.is_empty() {
                 p .note { "Both of you get the same answer to this question." }
             } @else {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use files::RootOutcomes;
 use http::Method;
 use maud::{Markup, html};
@@ -14,11 +14,14 @@ use tools::{Code, ToolError};
 
 use super::events;
 use super::go_to;
-use super::jobs::{self, job_rows, short_time};
+use super::jobs::{self, short_time};
 use super::layout::{Section, empty, error_page, form_token, no_tool, page, problem};
 use super::params::{Params, encoded};
-use super::time::{ago, bytes, thousands};
+use super::time::{ago, bytes, counted, thousands};
 use super::viewer::{Posted, Viewer};
+
+/// Where the page is.
+const HERE: &str = "/sources";
 
 /// Files of one page.
 const SHOWN: usize = 100;
@@ -53,7 +56,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
             (files(&viewer, &params, &roots).await)
         }
         h2 { "Jobs" }
-        div data-events=(viewer.href("/events/jobs")) { (progress(&viewer, &jobs)) }
+        div data-events=(viewer.href("/events/jobs")) { (jobs::some(&viewer, &jobs, HERE)) }
     };
     page(&viewer, Section::Sources, "Sources", &body)
 }
@@ -88,7 +91,7 @@ fn counts(viewer: &Viewer, outcomes: &[RootOutcomes]) -> Markup {
     let debt = counts.n_passages.saturating_sub(counts.n_vectors);
     html! {
         dl .tiles {
-            div { dt { "Files" } dd { (thousands(counts.n_documents)) } }
+            div { dt { "Files" } dd { (thousands(n_files)) } }
             div { dt { "Passages, found by words" } dd { (thousands(counts.n_passages)) } }
             @if files.makes_vectors() {
                 div { dt { "Found by vector too" } dd { (thousands(counts.n_vectors)) } }
@@ -128,7 +131,7 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
     let wanted: Vec<ReadOutcome> = match chosen {
         Some(outcome) => vec![outcome],
         // What went wrong comes before what simply holds no text.
-        None => totals.keys().rev().copied().collect(),
+        None => worst_first(totals.keys().copied()),
     };
     let listed = tokio::task::spawn_blocking(move || {
         let mut files = Vec::new();
@@ -154,14 +157,15 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
     let clean = params.without("problem");
     html! {
         section .card aria-labelledby="failed" {
-            h2 #failed { (thousands(totals.values().sum())) " files without text in the index" }
-            p .note { "They are found by their names alone." }
-            ul .chips aria-label="Reasons" { @for (outcome, count) in &totals {
+            h2 #failed { (counted(totals.values().sum::<usize>() as u64, "file")) " without text in the index" }
+            p .note { "Found by name alone." }
+            ul .chips aria-label="Reasons" { @for outcome in worst_first(totals.keys().copied()) {
+                @let count = totals.get(&outcome).copied().unwrap_or_default();
                 li { a .chip href=(viewer.link("/sources", &clean.toggled("outcome", outcome.code())))
-                    aria-current=[(chosen == Some(*outcome)).then_some("true")] {
-                    (outcome.code().replace('_', " ")) span .count { (thousands(*count)) } } }
+                    aria-current=[(chosen == Some(outcome)).then_some("true")] {
+                    (outcome.code().replace('_', " ")) span .count { (thousands(count)) } } }
             } }
-            div .scroll tabindex="0" { table {
+            div .scroll tabindex="0" { table .stack {
                 thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" { "Reason" } th scope="col" { span .visually-hidden { "Actions" } } } }
                 tbody { @for file in &files { tr {
                     td .path { a href=(viewer.href(&format!("/files?path={}", encoded(&file.path)))) { (file.path) } }
@@ -178,6 +182,28 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
             }
         }
     }
+}
+
+/// Outcomes by how much they ask of a person: what failed, then what somebody can mend, then kinds
+/// of files that hold no text by their nature.
+fn worst_first(outcomes: impl Iterator<Item = ReadOutcome>) -> Vec<ReadOutcome> {
+    let rank = |outcome: &ReadOutcome| match outcome {
+        ReadOutcome::Failed => 0,
+        ReadOutcome::Unreadable => 1,
+        ReadOutcome::Broken => 2,
+        ReadOutcome::Encrypted => 3,
+        ReadOutcome::TooLarge => 4,
+        ReadOutcome::Noise => 5,
+        ReadOutcome::Scan => 6,
+        ReadOutcome::Unsupported => 7,
+        ReadOutcome::NoText => 8,
+        ReadOutcome::Image => 9,
+        ReadOutcome::Empty => 10,
+        ReadOutcome::Indexed => 11,
+    };
+    let mut sorted: Vec<ReadOutcome> = outcomes.collect();
+    sorted.sort_by_key(rank);
+    sorted
 }
 
 /// Tells whether the person may have files read again that did not change: that is work for
@@ -323,7 +349,7 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
         @if listed.files.is_empty() {
             (empty("No file is here.", &html! { p { "Nothing was indexed yet, or no path has these letters." } }))
         } @else {
-            div .scroll tabindex="0" { table {
+            div .scroll tabindex="0" { table .stack {
                 thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" .num { "Passages" }
                     th scope="col" .num { "Size" } th scope="col" { "Indexed" } } }
                 tbody { @for file in &listed.files {
@@ -331,9 +357,9 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
                     tr {
                         td .path { a href=(viewer.href(&format!("/files?path={}", encoded(&file.path)))) { (shown) } }
                         td { (state(file.outcome)) @if let Some(reason) = &file.reason { br; span .note { (reason) } } }
-                        td .num { (thousands(file.n_passages)) }
-                        td .num { (file.bytes.map(bytes).unwrap_or_default()) }
-                        td .nowrap { (ago(Timestamp(file.indexed_at), now)) }
+                        td .num data-name="Passages" { (thousands(file.n_passages)) }
+                        td .num data-name="Size" { (file.bytes.map(bytes).unwrap_or_default()) }
+                        td .nowrap data-name="Indexed" { (ago(Timestamp(file.indexed_at), now)) }
                     }
                 } }
             } }
@@ -352,14 +378,6 @@ fn pager(viewer: &Viewer, params: &Params, next: Option<&str>) -> Markup {
                 a .button rel="next" href=(format!("{}#files", viewer.link("/sources", &params.with("after", next)))) { "Next page" }
             }
         }
-    }
-}
-
-/// Jobs as they are now, also sent as they go on.
-pub(super) fn progress(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>) -> Markup {
-    match jobs {
-        Err(error) => problem(error),
-        Ok(jobs) => html! { div #jobs { (job_rows(viewer, &jobs[..jobs.len().min(12)])) } },
     }
 }
 
@@ -402,16 +420,19 @@ pub(super) async fn cancel(posted: Posted) -> Response {
     }
     let path = format!("/v1/jobs/{}", encoded(params.text("job")));
     match viewer.rest(Method::DELETE, &path, None).await {
-        Ok(_) => go_to(&viewer, params.get("next").unwrap_or("/sources")),
+        Ok(_) => go_to(&viewer, params.get("next").unwrap_or(HERE)),
         Err(error) => error_page(&viewer, &error),
     }
 }
 
 /// Sends the jobs as they go on.
-pub(super) async fn watch(viewer: Viewer) -> Response {
-    while_busy(viewer, |viewer| async move {
-        let jobs = jobs::list(&viewer).await;
-        progress(&viewer, &jobs)
+pub(super) async fn watch(viewer: Viewer, params: Params) -> Response {
+    while_busy(viewer, move |viewer| {
+        let here = params.get("next").unwrap_or(HERE).to_owned();
+        async move {
+            let jobs = jobs::list(&viewer).await;
+            jobs::some(&viewer, &jobs, &here)
+        }
     })
 }
 
@@ -452,12 +473,20 @@ where
             Some(part(viewer).await)
         }
     })
-    .into_response()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_outcome_has_a_place_and_failures_come_first() {
+        let sorted = worst_first(ReadOutcome::ALL.into_iter());
+        assert_eq!(sorted.len(), ReadOutcome::ALL.len());
+        assert_eq!(&sorted[..2], [ReadOutcome::Failed, ReadOutcome::Unreadable]);
+        let place = |wanted| sorted.iter().position(|outcome| *outcome == wanted);
+        assert!(place(ReadOutcome::Broken) < place(ReadOutcome::Unsupported));
+    }
 
     #[test]
     fn a_folder_whose_job_was_cancelled_says_so() {

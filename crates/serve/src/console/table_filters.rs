@@ -285,6 +285,7 @@ fn more_values(rows: &[Value], facet: &Value, field: &Value, is_whole: bool) -> 
             let n_more = (distinct as usize + n_null).saturating_sub(SHOWN_VALUES);
             Some(format!("{} more values", thousands(n_more)))
         }
+        None if n_listed == 0 => Some("too many values to list".to_owned()),
         None => Some(format!("more than {} more values", thousands(n_listed))),
     }
 }
@@ -356,6 +357,13 @@ mod tests {
             Value::Object(read_filters(&fields, &params).unwrap()),
             json!({ "level": ["error", "warning"], "status": [500], "host": "api", "latency": [100, 4346] })
         );
+    }
+
+    #[test]
+    fn values_that_are_not_listed_are_said_to_be_too_many() {
+        let (facet, field) = (json!({ "total": 166_554 }), json!({ "distinct": 99_994 }));
+        let said = more_values(&[], &facet, &field, false);
+        assert_eq!(said.as_deref(), Some("too many values to list"));
     }
 
     fn fields() -> Vec<(String, Value)> {

@@ -299,10 +299,10 @@ fn field_table(view: &View) -> Markup {
     html! {
         @for warning in &view.warnings { p .warnings { (warning) } }
         div .scroll tabindex="0" { table {
-            thead { tr { th scope="col" { "Field" } th scope="col" { "Type" } th scope="col" { "How it is filtered" } th scope="col" .num { "Distinct" } th scope="col" { "From" } th scope="col" { "To" } th scope="col" .num { "Rows without a value" } } }
+            thead { tr { th scope="col" { "Field" } th scope="col" { "Type" } th scope="col" { "How it is filtered" } th scope="col" .num { "Distinct" } th scope="col" { "From" } th scope="col" { "To" } th scope="col" .num { "Without a value" } } }
             tbody { @for (name, field) in &view.fields { tr {
                 td { code { (name) } } td { (shown(&field["type"])) } td { (shown(&field["match"])) }
-                td .num { (count(&field["distinct"])) } td { (bound(&field["min"], field)) } td { (bound(&field["max"], field)) }
+                td .num { (count(&field["distinct"])) } td .nowrap { (bound(&field["min"], field)) } td .nowrap { (bound(&field["max"], field)) }
                 td .num { (count(field.get("null").unwrap_or(&json!(0)))) }
             } } }
         } }

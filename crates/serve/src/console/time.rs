@@ -36,6 +36,12 @@ pub(super) fn bytes(n_bytes: u64) -> String {
     if unit == 0 { format!("{n_bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
+/// A count with its noun: `1 file`, `2 files`.
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", thousands(count as usize))
+}
+
 /// A count with thin groups of three digits.
 pub(super) fn thousands(count: usize) -> String {
     let digits = count.to_string();
@@ -55,6 +61,9 @@ mod tests {
 
     #[test]
     fn counts_sizes_and_times() {
+        assert_eq!(counted(0, "file"), "0 files");
+        assert_eq!(counted(1, "file"), "1 file");
+        assert_eq!(counted(1_000, "file"), "1\u{202f}000 files");
         assert_eq!(thousands(0), "0");
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(1_234_567), "1\u{202f}234\u{202f}567");

@@ -20,6 +20,7 @@ use super::params::{Params, encoded};
 use super::schema_form;
 use super::search::millis;
 use super::start::clients;
+use super::time::thousands;
 use super::viewer::{Posted, ToolReply, Viewer};
 use crate::mcp::list_estimate;
 
@@ -36,9 +37,9 @@ pub(super) async fn list(viewer: Viewer) -> Response {
     let body = html! {
         h1 { "Tools" }
         p { "What an agent at " code { (viewer.app.server.link_base()) "/mcp" } " can call. "
-            code { "tools/list" } " costs it " strong { (total) " tokens" } " before it has asked anything." }
+            code { "tools/list" } " costs it " strong { (thousands(total)) " tokens" } " before it has asked anything." }
         div .scroll tabindex="0" {
-            table {
+            table .stack {
                 thead { tr { th scope="col" { "Tool" } th scope="col" { "When an agent uses it" }
                     th scope="col" { "Effect" } th scope="col" .num { "Tokens in the list" } } }
                 tbody {
@@ -48,8 +49,8 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                             td .nowrap { a href=(viewer.href(&format!("/tools/{}", encoded(&tool.spec.name)))) {
                                 code { (tool.spec.name) } } }
                             td { (tool.spec.description) }
-                            td .nowrap { (effect(tool.spec.effect)) }
-                            td .num { (cost::bar(n_tokens as f64 / most as f64)) " " (n_tokens) }
+                            td .nowrap data-name="Effect" { (effect(tool.spec.effect)) }
+                            td .num data-name="Tokens in the list" { (cost::bar(n_tokens as f64 / most as f64)) " " span .figure { (thousands(n_tokens)) } }
                         }
                     }
                 }
@@ -88,7 +89,7 @@ fn served_at(viewer: &Viewer, path: &str, registry: &Registry) -> Markup {
         @if listed.is_empty() {
             p .note { "None of its tools is for you." }
         } @else {
-            p .note { code { "tools/list" } " costs " (total) " tokens there." }
+            p .note { code { "tools/list" } " costs " (thousands(total)) " tokens there." }
             ul .chips { @for tool in &listed {
                 @let name = &tool.spec.name;
                 @let at = Params::default().with("at", path);

@@ -6,10 +6,10 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::knowledge::text;
+use super::knowledge::{array, text};
 use super::layout::{Section, error_page, page, problem};
 use super::params::{Params, encoded};
-use super::time::thousands;
+use super::time::{counted, thousands};
 use super::viewer::Viewer;
 
 /// Members of a node that a page shows.
@@ -18,8 +18,8 @@ const SHOWN_MEMBERS: usize = 200;
 /// Characters of a node that are asked for.
 const NODE_CHARS: usize = 20_000;
 
-/// What stands for the rest of a list or object that does not fit.
-const REST: &str = "…";
+/// Characters of a member that are shown beside its name.
+const SHOWN_CHARS: usize = 100;
 
 /// A document's nodes as a tree, one level at a time.
 pub(super) async fn document(viewer: Viewer, Path(id): Path<String>, params: Params) -> Response {
@@ -27,7 +27,7 @@ pub(super) async fn document(viewer: Viewer, Path(id): Path<String>, params: Par
     let offset = params.number("offset", 0, usize::MAX);
     let table_path = format!("/v1/tables/{}", encoded(&id));
     let node_path = format!(
-        "{table_path}/node?pointer={}&offset={offset}&max_chars={NODE_CHARS}",
+        "{table_path}/node?view=members&pointer={}&offset={offset}&max_chars={NODE_CHARS}",
         encoded(&pointer)
     );
     let (table, node) = tokio::join!(viewer.get(&table_path), viewer.get(&node_path));
@@ -73,11 +73,19 @@ fn pager(viewer: &Viewer, here: &str, params: &Params, next: Option<usize>) -> M
     }
 }
 
-/// The members of a node that its page shows, with their names in a pointer; nothing for a node
-/// that has none.
-fn members(node: &Value, offset: usize) -> Vec<(String, Value)> {
-    let goes_on = server_next(node).is_some();
-    let mut members: Vec<(String, Value)> = match serde_json::from_str(text(node, "text")) {
+/// A member of a list or object, as its page shows it.
+struct Member {
+    /// Its name in a pointer.
+    name: String,
+    /// Its value, or the beginning of it.
+    value: Value,
+    /// How much it holds, in words; nothing where that is seen.
+    size: Option<String>,
+}
+
+/// The members of a node that its page shows; nothing for a node that has none.
+fn members(node: &Value, offset: usize) -> Vec<Member> {
+    let named: Vec<(String, Value)> = match serde_json::from_str(text(node, "text")) {
         Ok(Value::Object(members)) if node["type"] == "object" => members.into_iter().collect(),
         Ok(Value::Array(elements)) if node["type"] == "array" => {
             let named = |(at, value): (usize, Value)| ((offset + at).to_string(), value);
@@ -85,37 +93,35 @@ fn members(node: &Value, offset: usize) -> Vec<(String, Value)> {
         }
         _ => Vec::new(),
     };
-    // The mark at the end is no member; a member of that name has others after it, or nothing.
-    if goes_on && members.last().is_some_and(|(_, value)| value == REST) {
-        members.pop();
-    }
-    members.truncate(SHOWN_MEMBERS);
-    members
+    // Names that were redacted may have become the same: then nothing tells whose size is whose.
+    let sizes = array(&node["members"]);
+    let sizes = if sizes.len() == named.len() { sizes } else { &[] };
+    let with_size = |(at, (name, value)): (usize, (String, Value))| {
+        let size = sizes.get(at).and_then(said_size);
+        Member { name, value, size }
+    };
+    named.into_iter().enumerate().map(with_size).take(SHOWN_MEMBERS).collect()
 }
 
-/// Where the node goes on as the server has given it.
-fn server_next(node: &Value) -> Option<usize> {
-    node["next"].as_str()?.parse().ok()
+/// How much a member holds, in words.
+fn said_size(member: &Value) -> Option<String> {
+    let size = member["size"].as_u64()?;
+    let at_least = if member["counted"] == false { "at least " } else { "" };
+    let kind = match text(member, "type") {
+        "array" => counted(size, "element"),
+        "object" => counted(size, "member"),
+        // The whole of a short string is there to be seen.
+        _ if size <= SHOWN_CHARS as u64 => return None,
+        _ => counted(size, "character"),
+    };
+    Some(format!("{at_least}{kind}"))
 }
 
 /// Where a page of the node goes on.
 fn next_of(node: &Value, offset: usize) -> Option<usize> {
-    let next = server_next(node);
-    match members(node, offset).len() {
-        SHOWN_MEMBERS if next.is_none_or(|next| next > offset + SHOWN_MEMBERS) => {
-            let has_more = next.is_some() || n_given(node) > SHOWN_MEMBERS;
-            has_more.then_some(offset + SHOWN_MEMBERS)
-        }
-        _ => next,
-    }
-}
-
-fn n_given(node: &Value) -> usize {
-    match serde_json::from_str(text(node, "text")) {
-        Ok(Value::Object(members)) => members.len(),
-        Ok(Value::Array(elements)) => elements.len(),
-        _ => 0,
-    }
+    let next = node["next"].as_str().and_then(|next| next.parse().ok());
+    let n_given = array(&node["members"]).len();
+    if n_given > SHOWN_MEMBERS { Some(offset + SHOWN_MEMBERS) } else { next }
 }
 
 fn node_view(node: &Value, offset: usize, link: impl Fn(&str) -> String) -> Markup {
@@ -130,38 +136,28 @@ fn node_view(node: &Value, offset: usize, link: impl Fn(&str) -> String) -> Mark
                     (thousands(node["char_end"].as_u64().unwrap_or_default() as usize)) " of " (thousands(total as usize)) "." }
             }
         } @else {
-            ul .tree { @for (name, value) in &members { li {
-                a href=(link(&name.replace('~', "~0").replace('/', "~1"))) { (name) } " "
-                span .note { (described(value, is_cut)) } } } }
+            ul .tree { @for member in &members { li {
+                // A name without letters could not be seen, nor clicked.
+                a href=(link(&member.name.replace('~', "~0").replace('/', "~1"))) {
+                    @if member.name.trim().is_empty() { (format!("{:?}", member.name)) } @else { (member.name) } }
+                @if let Some(size) = &member.size { " " span .size { (size) } }
+                " " span .note { (beginning(&member.value)) } } } }
         }
     }
 }
 
-/// What a member is, in few words. Of a node that was cut a list or object may hold more than
-/// came.
-fn described(value: &Value, is_cut: bool) -> String {
-    match value {
-        Value::Object(members) => {
-            match is_cut && members.get(REST).is_some_and(|rest| rest == REST) {
-                true => format!("{{{} and more}}", members.len() - 1),
-                false => format!("{{{}}}", members.len()),
-            }
-        }
-        Value::Array(elements) => {
-            match is_cut && elements.last().is_some_and(|last| last == REST) {
-                true => format!("[{} and more]", elements.len() - 1),
-                false => format!("[{}]", elements.len()),
-            }
-        }
-        Value::String(text) => {
-            let mut shown: String = text.chars().take(100).collect();
-            if shown.len() < text.len() {
-                shown.push('…');
-            }
-            shown
-        }
-        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other.to_string(),
+/// The beginning of a value, on one line.
+fn beginning(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        // The mark of what was left out needs no name.
+        other => other.to_string().replace("\"…\":\"…\"", "…").replace("\"…\"", "…"),
+    };
+    let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
     }
+    shown
 }
 
 #[cfg(test)]
@@ -170,53 +166,63 @@ mod tests {
 
     use super::*;
 
-    fn node(kind: &str, text: &Value, next: &str) -> Value {
-        json!({ "type": kind, "text": text.to_string(), "next": next, "truncated": !next.is_empty() })
-    }
-
-    /// Walks as the server does: some members, and the mark where there are more.
-    fn walked(n_members: usize, n_at_once: usize) -> Vec<String> {
-        let (mut offset, mut seen) = (0, Vec::new());
-        loop {
-            let end = (offset + n_at_once).min(n_members);
-            let mut given: Vec<Value> = (offset..end).map(Value::from).collect();
-            let next = if end < n_members { end.to_string() } else { String::new() };
-            if end < n_members {
-                given.push(json!(REST));
-            }
-            let node = node("array", &Value::Array(given), &next);
-            seen.extend(members(&node, offset).into_iter().map(|(name, _)| name));
-            match next_of(&node, offset) {
-                Some(next) => offset = next,
-                None => return seen,
-            }
+    /// A node as the server gives it, of elements from `offset` on.
+    fn node(offset: usize, n_given: usize, n_elements: usize) -> Value {
+        let end = (offset + n_given).min(n_elements);
+        let given: Vec<Value> = (offset..end).map(Value::from).collect();
+        let sizes: Vec<Value> =
+            given.iter().map(|_| json!({ "type": "number", "counted": true })).collect();
+        let mut node =
+            json!({ "type": "array", "text": json!(given).to_string(), "members": sizes });
+        if end < n_elements {
+            node["next"] = json!(end.to_string());
         }
+        node
     }
 
-    #[test]
-    fn every_member_is_shown_once() {
-        for n_members in [1, 2, 199, 200, 201, 400, 401, 1_000] {
-            for n_at_once in [1, 7, 199, 200, 201, 333, 5_000] {
-                let all: Vec<String> = (0..n_members).map(|n| n.to_string()).collect();
-                assert_eq!(walked(n_members, n_at_once), all, "{n_members} by {n_at_once}");
+    proptest::proptest! {
+        #[test]
+        fn every_element_is_on_one_page(n_elements in 0_usize..900, n_given in 1_usize..500) {
+            let (mut offset, mut seen) = (0, Vec::new());
+            loop {
+                let node = node(offset, n_given, n_elements);
+                seen.extend(members(&node, offset).into_iter().map(|member| member.name));
+                match next_of(&node, offset) {
+                    Some(next) => offset = next,
+                    None => break,
+                }
             }
+            let wanted: Vec<String> = (0..n_elements).map(|n| n.to_string()).collect();
+            proptest::prop_assert_eq!(seen, wanted);
         }
-    }
-
-    #[test]
-    fn the_mark_for_the_rest_is_no_member() {
-        let cut = node("object", &json!({ "a": { "x": 1, "…": "…" }, "…": "…" }), "1");
-        let names: Vec<String> = members(&cut, 0).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names, ["a"]);
-        let page = node_view(&cut, 0, |name| format!("?{name}")).into_string();
-        assert!(page.contains("{1 and more}") && !page.contains("href=\"?…"), "{page}");
-        let own = node("object", &json!({ "…": "…" }), "");
-        assert_eq!(members(&own, 0).len(), 1, "a member may be called so");
     }
 
     #[test]
     fn text_that_looks_like_json_is_text() {
         let own = json!({ "type": "string", "text": "[1, 2]", "next": "", "truncated": false });
         assert!(members(&own, 0).is_empty());
+    }
+
+    #[test]
+    fn members_say_how_much_they_hold() {
+        let node = json!({
+            "type": "object", "text": r#"{"large":[{"id":0,"…":"…"},"…"],"":{},"s":"x","n":1}"#,
+            "members": [
+                { "type": "array", "size": 120_000, "counted": true },
+                { "type": "object", "size": 0, "counted": true },
+                { "type": "string", "size": 1, "counted": true },
+                { "type": "number", "size": null, "counted": true },
+            ],
+        });
+        let sizes: Vec<Option<String>> = members(&node, 0).into_iter().map(|m| m.size).collect();
+        let words = |text: &str| Some(text.to_owned());
+        assert_eq!(sizes, [words("120\u{202f}000 elements"), words("0 members"), None, None]);
+        let shown = node_view(&node, 0, |token| format!("/{token}")).0;
+        assert!(shown.contains(r#"<a href="/">&quot;&quot;</a>"#), "{shown}");
+        assert!(shown.contains("[{&quot;id&quot;:0,…},…]"), "{shown}");
+        assert_eq!(
+            said_size(&json!({ "type": "array", "size": 1, "counted": false })),
+            words("at least 1 element")
+        );
     }
 }

@@ -314,6 +314,14 @@ async fn get_node(
         Ok(node) => node,
         Err(refused) => return coded(&refused),
     };
+    let lists_members = match node.view.as_str() {
+        "" => false,
+        "members" => true,
+        other => {
+            let message = format!("unknown `view`: `{other}`");
+            return coded(&ToolError::bad_request(message).with_detail("allowed", ["members"]));
+        }
+    };
     let budget = rest.app.caps().before_redaction();
     with(rest, "GET /v1/tables/{id}/node", move |service, caller, deadline| {
         let request = NodeRequest {
@@ -321,8 +329,9 @@ async fn get_node(
             offset: node.offset,
             max_chars: node.max_chars.unwrap_or(DEFAULT_NODE_CHARS),
         };
-        let (value, around) = read_node(request, &budget, |request| {
-            service.get_node(caller, &id, request, deadline)
+        let (value, around) = read_node(request, &budget, |request| match lists_members {
+            true => service.get_members(caller, &id, request, deadline),
+            false => service.get_node(caller, &id, request, deadline),
         })?;
         Ok(Reply::ok(value).with_source_text(&["/text"]).with_around(around))
     })

@@ -193,11 +193,16 @@
         const fresh = $$("[data-refresh]", new DOMParser().parseFromString(text, "text/html"));
         if (fresh.length !== shown.length) return;
         shown.forEach((part, position) => {
+          if (part.contains(document.activeElement) && isTyping(document.activeElement)) return;
           part.replaceChildren(...fresh[position].childNodes);
           prepare(part);
         });
         if (shown.some(part => $(".badge.pending, .badge.queued, .badge.indexing, .badge.running", part))) continue;
-        for (const state of $$(".ok span:last-child", list)) state.textContent = "in the list below";
+        for (const row of $$(".ok", list)) {
+          const hasFailed = $$("[data-file]").some(entry => entry.dataset.file === row.firstChild.textContent && $(".badge.failed", entry));
+          row.className = hasFailed ? "failed" : "ok";
+          row.lastChild.textContent = hasFailed ? "failed: the list below says why" : "in the list below";
+        }
         return;
       }
     };
