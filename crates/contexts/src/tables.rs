@@ -53,6 +53,7 @@ impl Service {
             }
             Upload::Replacement(table) => self.table_of(caller, table, Right::Edit).map(|_| ())?,
         }
+        self.0.store.accepts_changes()?;
         let Some(place) = self.0.locks.upload(limits::MAX_UPLOADS) else {
             let what = "the number of uploads at the same time";
             let allowed = limits::MAX_UPLOADS;

@@ -86,6 +86,10 @@ impl Service {
             let problem = "an upload needs at least one document".to_owned();
             return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
+        // Files of a folder are looked at again by themselves; whoever sends some has to know.
+        if new.iter().all(|new| new.source.is_none()) {
+            self.0.store.accepts_changes()?;
+        }
         // Beside others an empty file is kept as failed, with the reason; alone it is a mistake.
         if let [only] = new.as_slice()
             && only.source.is_none()
@@ -194,6 +198,9 @@ impl Service {
         new: NewDocument,
     ) -> Result<Accepted> {
         let (collection, before, _) = self.document_of(caller, id, Right::Change)?;
+        if new.source.is_none() {
+            self.0.store.accepts_changes()?;
+        }
         let (title, is_titled, file_name) = (title_of(&new)?, is_titled(&new), file_name_of(&new));
         let metadata = metadata_of(&new.metadata)?;
         let (tags, source) = (tags_of(&new.tags)?, new.source.clone());

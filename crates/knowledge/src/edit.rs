@@ -31,6 +31,7 @@ impl Service {
         change: &DocumentChange,
     ) -> Result<Document> {
         let (collection, _, _) = self.document_of(caller, id, Right::Change)?;
+        self.0.store.accepts_changes()?;
         let title = change.title.as_deref();
         let title = title
             .map(|title| ingest::bounded("the length of `title`", title, limits::MAX_TITLE_CHARS))

@@ -26,6 +26,9 @@ use crate::{ENGINE, QdrantConfig};
 
 /// How often to ask whether the cluster answers.
 const REACH_EVERY: Duration = Duration::from_secs(3);
+/// How long the peers together may take to say that they are there: one that hangs is given two
+/// seconds before the next one is asked.
+const REACH_LIMIT: Duration = Duration::from_secs(8);
 
 /// Words and vectors in Qdrant, over any catalogue.
 pub struct QdrantEngine {
@@ -192,7 +195,7 @@ impl Engine for QdrantEngine {
         });
         Ok(TermStatistics {
             n_passages: totals.n_passages as u64,
-            mean_length: totals.mean_text,
+            mean_length: totals.mean_coded,
             terms: counted.collect(),
         })
     }
@@ -256,7 +259,7 @@ impl Engine for QdrantEngine {
 
 impl EngineServer for QdrantEngine {
     fn reach(&self) -> Result<()> {
-        let deadline = Deadline::after(QUESTION_LIMIT);
+        let deadline = Deadline::after(REACH_LIMIT);
         let reply = self
             .client
             .ask("health check", &deadline, |peer| async move { peer.health_check().await })?;

@@ -8,8 +8,8 @@ use qdrant_client::Qdrant;
 use qdrant_client::qdrant::{
     CountPointsBuilder, FacetCountsBuilder, Filter as ServerFilter, facet_value,
 };
-use store::rescoring::{Counted, Statistics, fields_of};
-use store::{Result, WordsQuery};
+use store::rescoring::{Counted, Field, Statistics, coded_length, fields_of};
+use store::{Clause, Result, WordsQuery};
 
 use crate::client::Client;
 use crate::condition::{self, of_tenant};
@@ -19,6 +19,8 @@ use crate::terms::{self, Term};
 
 /// Namespaces whose figures are remembered.
 const MAX_REMEMBERED: usize = 256;
+/// Words that are remembered of one namespace, about 10 MB of them.
+const MAX_COUNTS: usize = 100_000;
 /// Lengths that are told apart.
 const MAX_LENGTHS: u64 = 100_000;
 
@@ -28,6 +30,8 @@ pub(crate) struct Totals {
     pub(crate) n_passages: f64,
     pub(crate) mean_text: f64,
     pub(crate) mean_title: f64,
+    /// The mean of the lengths of texts as BM25 counts with them.
+    pub(crate) mean_coded: f64,
 }
 
 /// Figures of namespaces, each for the last change that Qdrant has.
@@ -36,10 +40,9 @@ pub(crate) struct Figures {
     remembered: Mutex<HashMap<String, OfTenant>>,
 }
 
-#[derive(Default, Clone)]
 struct OfTenant {
     seen: u64,
-    totals: Option<Totals>,
+    totals: Totals,
     holding: HashMap<Vec<Term>, f64>,
 }
 
@@ -52,30 +55,33 @@ impl Figures {
         wanted: &[Vec<Term>],
         deadline: &Deadline,
     ) -> Result<(Totals, Vec<f64>)> {
-        let mut known = self.known(entry);
+        let (totals, mut known) = self.known(entry, wanted);
         let mut missing: Vec<Vec<Term>> = wanted
             .iter()
-            .filter(|key| !key.is_empty() && !known.holding.contains_key(*key))
+            .filter(|key| !key.is_empty() && !known.contains_key(*key))
             .cloned()
             .collect();
         missing.sort_unstable();
         missing.dedup();
-        if known.totals.is_none() || !missing.is_empty() {
-            let needs_totals = known.totals.is_none();
-            let (collection, tenant) = (entry.collection.clone(), entry.tenant.clone());
-            let asked = missing.clone();
-            let (totals, counts) = client.ask("count", deadline, move |peer| {
-                ask(peer, collection.clone(), tenant.clone(), asked.clone(), needs_totals)
-            })?;
-            known.totals = known.totals.or(totals);
-            known.holding.extend(missing.into_iter().zip(counts));
-            self.remember(entry, &known);
-        }
-        let totals = known.totals.unwrap_or_default();
+        let totals = match totals {
+            Some(totals) if missing.is_empty() => totals,
+            totals => {
+                let (collection, tenant) = (entry.collection.clone(), entry.tenant.clone());
+                let (asked, needs_totals) = (missing.clone(), totals.is_none());
+                let (counted, counts) = client.ask("count", deadline, move |peer| {
+                    ask(peer, collection.clone(), tenant.clone(), asked.clone(), needs_totals)
+                })?;
+                let totals = totals.or(counted).unwrap_or_default();
+                let counted: Vec<_> = missing.into_iter().zip(counts).collect();
+                self.remember(entry, totals, &counted);
+                known.extend(counted);
+                totals
+            }
+        };
         let holding = wanted.iter().map(|key| match key.is_empty() {
             // A beginning that is too short to be indexed may be in every passage.
             true => totals.n_passages,
-            false => known.holding.get(key).copied().unwrap_or(0.0),
+            false => known.get(key).copied().unwrap_or(0.0),
         });
         Ok((totals, holding.collect()))
     }
@@ -95,7 +101,17 @@ impl Figures {
                 counted.extend(Counted::of(clause, field).into_iter().zip(terms));
             }
         }
-        let (counted, wanted): (Vec<Counted>, Vec<Vec<Term>>) = counted.into_iter().unzip();
+        let (counted, mut wanted): (Vec<Counted>, Vec<Vec<Term>>) = counted.into_iter().unzip();
+        // What judges the hits afterwards asks for each form of a word by itself: asked along, it
+        // needs no second round.
+        for clause in query.must.iter().chain(&query.should) {
+            if let Clause::Word { form, terms, .. } = clause
+                && terms.len() > 1
+            {
+                let one = |term| vec![Term::word(Field::Text, *form, term)];
+                wanted.extend(terms.iter().map(|term| one(term)));
+            }
+        }
         let (totals, holding) = self.count(client, entry, &wanted, deadline)?;
         Ok(Statistics {
             n_passages: totals.n_passages,
@@ -105,19 +121,36 @@ impl Figures {
         })
     }
 
-    fn known(&self, entry: &Entry) -> OfTenant {
-        match self.remembered.lock().get(&entry.tenant) {
-            Some(known) if known.seen == entry.seen => known.clone(),
-            _ => OfTenant { seen: entry.seen, ..OfTenant::default() },
-        }
+    /// Gives what is remembered of the wanted figures.
+    fn known(
+        &self,
+        entry: &Entry,
+        wanted: &[Vec<Term>],
+    ) -> (Option<Totals>, HashMap<Vec<Term>, f64>) {
+        let remembered = self.remembered.lock();
+        let Some(known) = remembered.get(&entry.tenant).filter(|known| known.seen == entry.seen)
+        else {
+            return (None, HashMap::new());
+        };
+        let counts = wanted.iter().filter_map(|key| Some((key.clone(), *known.holding.get(key)?)));
+        (Some(known.totals), counts.collect())
     }
 
-    fn remember(&self, entry: &Entry, known: &OfTenant) {
+    fn remember(&self, entry: &Entry, totals: Totals, counted: &[(Vec<Term>, f64)]) {
         let mut remembered = self.remembered.lock();
-        if remembered.len() >= MAX_REMEMBERED {
+        if remembered.len() >= MAX_REMEMBERED && !remembered.contains_key(&entry.tenant) {
             remembered.clear();
         }
-        remembered.insert(entry.tenant.clone(), known.clone());
+        let new = || OfTenant { seen: entry.seen, totals, holding: HashMap::new() };
+        let known = remembered.entry(entry.tenant.clone()).or_insert_with(new);
+        // Somebody who began earlier may come later.
+        if known.seen > entry.seen {
+            return;
+        }
+        if known.seen < entry.seen || known.holding.len() + counted.len() > MAX_COUNTS {
+            *known = new();
+        }
+        known.holding.extend(counted.iter().cloned());
     }
 }
 
@@ -143,10 +176,16 @@ async fn ask(
     let totals = match needs_totals {
         false => None,
         true => {
-            let (n_passages, text) = sum(&peer, &collection, &tenant, TEXT_LENGTH).await?;
-            let (_, title) = sum(&peer, &collection, &tenant, TITLE_LENGTH).await?;
+            let text = sum(&peer, &collection, &tenant, TEXT_LENGTH).await?;
+            let title = sum(&peer, &collection, &tenant, TITLE_LENGTH).await?;
+            let n_passages = text.n_points;
             let mean = |sum: f64| if n_passages > 0.0 { sum / n_passages } else { 0.0 };
-            Some(Totals { n_passages, mean_text: mean(text), mean_title: mean(title) })
+            Some(Totals {
+                n_passages,
+                mean_text: mean(text.length),
+                mean_title: mean(title.length),
+                mean_coded: mean(text.coded),
+            })
         }
     };
     let mut counts = vec![];
@@ -159,26 +198,78 @@ async fn ask(
     Ok((totals, counts))
 }
 
+/// The lengths of a field, added up.
+#[derive(Default)]
+struct Sum {
+    n_points: f64,
+    length: f64,
+    coded: f64,
+}
+
 /// Adds up a field: how many points have each value is counted, exactly.
 async fn sum(
     peer: &Qdrant,
     collection: &str,
     tenant: &str,
     field: &str,
-) -> std::result::Result<(f64, f64), qdrant_client::QdrantError> {
+) -> std::result::Result<Sum, qdrant_client::QdrantError> {
     let request = FacetCountsBuilder::new(collection, field)
         .filter(ServerFilter::must([of_tenant(tenant)]))
         .limit(MAX_LENGTHS)
         .exact(true)
         .build();
     let answer = peer.facet(request).await?;
-    let (mut n_points, mut total) = (0.0, 0.0);
+    let mut sum = Sum::default();
     for hit in answer.hits {
         let value = hit.value.and_then(|value| value.variant);
         if let Some(facet_value::Variant::IntegerValue(value)) = value {
-            n_points += hit.count as f64;
-            total += hit.count as f64 * value as f64;
+            let count = hit.count as f64;
+            sum.n_points += count;
+            sum.length += count * value as f64;
+            sum.coded += count * coded_length(usize::try_from(value).unwrap_or(0)) as f64;
         }
     }
-    Ok((n_points, total))
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use store::Form;
+
+    use super::*;
+
+    fn entry(seen: u64) -> Entry {
+        Entry {
+            number: 1,
+            collection: "c".to_owned(),
+            tenant: "t".to_owned(),
+            seen,
+            space: None,
+            integers: BTreeSet::new(),
+        }
+    }
+
+    fn key(word: &str) -> Vec<Term> {
+        vec![Term::word(Field::Text, Form::Folded, word)]
+    }
+
+    #[test]
+    fn figures_are_those_of_the_last_change_and_bounded() {
+        let figures = Figures::default();
+        let totals = Totals { n_passages: 3.0, ..Totals::default() };
+        figures.remember(&entry(5), totals, &[(key("tram"), 2.0)]);
+        let known = |seen: u64| figures.known(&entry(seen), &[key("tram"), key("castle")]);
+        assert_eq!(known(5), (Some(totals), HashMap::from([(key("tram"), 2.0)])));
+        assert_eq!(known(6).0, None);
+        // A later change forgets what was counted, and an earlier one adds nothing to it.
+        figures.remember(&entry(6), totals, &[(key("castle"), 1.0)]);
+        figures.remember(&entry(5), totals, &[(key("tram"), 2.0)]);
+        assert_eq!(known(6).1, HashMap::from([(key("castle"), 1.0)]));
+        let many: Vec<_> = (0..MAX_COUNTS).map(|at| (key(&at.to_string()), 1.0)).collect();
+        figures.remember(&entry(6), totals, &many);
+        assert!(known(6).1.is_empty());
+        assert_eq!(figures.remembered.lock()["t"].holding.len(), MAX_COUNTS);
+    }
 }

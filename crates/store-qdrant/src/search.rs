@@ -68,6 +68,12 @@ impl QdrantEngine {
         let nothing = || Candidates { counts: state.counts, ..Candidates::default() };
         let (mut found_words, mut found_near) = (nothing(), nothing());
         let Some(entry) = ledger::entry(&*self.catalogue, state.number)? else {
+            // A namespace that was restored or has just got its first passages: that nothing is
+            // found would be taken for an answer.
+            if state.counts.n_passages > 0 {
+                let reason = "it is being filled for the first time".to_owned();
+                return Err(Error::EngineUnavailable { engine: ENGINE, what: "query", reason });
+            }
             return Ok((found_words, found_near));
         };
         if !entry.is_current(&self.config.prefix) {

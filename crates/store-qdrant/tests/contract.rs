@@ -12,7 +12,9 @@ use std::time::Duration;
 use model::{Clock, Deadline, DocumentId, NamespaceId, PassageId, Timestamp};
 use proptest::prelude::*;
 use store::conformance::{self, document, space, vector};
-use store::{Bm25, Config, Document, Engine, Filter, Manifest, Store, VectorSpace, WordsQuery};
+use store::{
+    Bm25, Config, Document, Engine, Filter, Form, Manifest, Store, VectorSpace, WordsQuery,
+};
 use store_qdrant::{QdrantConfig, QdrantEngine};
 use testkit::Qdrant;
 
@@ -49,6 +51,47 @@ fn the_engine_keeps_every_law() {
     let Some(qdrant) = Qdrant::start(1) else { return };
     let folder = tempfile::tempdir().unwrap();
     conformance::check_engine(&open(&qdrant, folder.path(), "laws"));
+}
+
+/// The embedded index keeps lengths in one byte: from 40 words on they are rounded, and a score has to
+/// mean the same in both.
+#[test]
+fn scores_of_long_passages_are_those_of_the_embedded_engine() {
+    let Some(qdrant) = Qdrant::start(1) else { return };
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let clock = Clock::fixed(Timestamp(1_700_000_000_000));
+    let embedded = Store::open(folders[0].path(), &Config::for_one_machine(), clock).unwrap();
+    let stores = [embedded, open(&qdrant, folders[1].path(), "long")];
+    let namespace = NamespaceId::new("long");
+    let words = ["red", "tram", "castle", "harbour", "bridge", "yellow", "river"];
+    let text = |at: usize| {
+        let words = (0..5 + at * 7).map(|step| words[(step * (at + 3) + step / 5) % words.len()]);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let documents: Vec<Document> =
+        (0..40).map(|at| document(&format!("d{at}"), &[text(at).as_str()])).collect();
+    for store in &stores {
+        store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
+        store.upsert(&namespace, &documents).unwrap();
+    }
+    for question in ["red tram", "castle bridge river", "yellow harbour red \"tram castle\""] {
+        let query = WordsQuery::from_text(question, Bm25::PASSAGES, 1.0, 0.3);
+        let [one, other] = stores.each_ref().map(|store| {
+            let found = store.by_words(&namespace, &query, &Filter::All, 40, &soon()).unwrap();
+            let hits = found.hits.into_iter().map(|hit| (hit.passage.to_string(), hit.score));
+            hits.collect::<std::collections::BTreeMap<_, _>>()
+        });
+        assert!(one.len() > 30, "{question}: {}", one.len());
+        assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+        for (passage, score) in &one {
+            let off = (score - other[passage]).abs();
+            assert!(off <= 1e-4 * score.max(1.0), "{question} {passage}: {one:?} {other:?}");
+        }
+    }
+    let terms = [(Form::Folded, "tram".to_owned())];
+    let [one, other] =
+        stores.each_ref().map(|store| store.term_statistics(&namespace, &terms).unwrap());
+    assert_eq!(one, other);
 }
 
 #[test]

@@ -15,7 +15,7 @@ const MAX_NAMED: usize = 10;
 pub struct Health {
     /// Whether questions can be answered, at least in part: the catalogue can be read.
     pub reads: bool,
-    /// Whether changes can be stored.
+    /// Whether changes are taken: the catalogue can be written, and the engine answers.
     pub writes: bool,
     /// Changes that are stored and that searches do not see yet.
     pub lag: u64,
@@ -76,6 +76,8 @@ pub(crate) fn examine(
             0
         }
     };
+    // What is sent then is refused: nobody could find it.
+    let writes = writes && away.is_none();
     if let Some(problem) = away {
         let problem = format!("`{}` does not answer: {problem}", engine.info().name);
         degraded.push(Degradation { part: "engine", problem });

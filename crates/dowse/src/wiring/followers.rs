@@ -21,11 +21,14 @@ pub(super) fn follow(store: &Arc<Store>) -> std::io::Result<()> {
         let watch = move || watch_engine(&store, every);
         std::thread::Builder::new().name("reach".to_owned()).spawn(watch)?;
     }
-    if !store.catalogue().is_shared() {
+    let is_shared = store.catalogue().is_shared();
+    if !is_shared && store.engine().info().server.is_none() {
         return Ok(());
     }
     let store = Arc::downgrade(store);
-    std::thread::Builder::new().name("follow".to_owned()).spawn(move || run(&store))?;
+    let follow: fn(&Store) -> store::Result<()> =
+        if is_shared { Store::follow_others } else { Store::follow_behind };
+    std::thread::Builder::new().name("follow".to_owned()).spawn(move || run(&store, follow))?;
     Ok(())
 }
 
@@ -47,16 +50,16 @@ fn watch_engine(store: &Weak<Store>, every: Duration) {
     }
 }
 
-fn run(store: &Weak<Store>) {
+fn run(store: &Weak<Store>, follow: fn(&Store) -> store::Result<()>) {
     let mut was_away = false;
     while let Some(store) = store.upgrade() {
-        let followed = store.follow_others();
+        let followed = follow(&store);
         drop(store);
         match &followed {
-            Ok(()) if was_away => tracing::info!("following other servers again"),
+            Ok(()) if was_away => tracing::info!("following again"),
             Err(error) if !was_away => tracing::warn!(
                 error = error as &dyn std::error::Error,
-                "what other servers wrote cannot be followed now; it is tried again"
+                "what was stored cannot be followed now; it is tried again"
             ),
             _ => {}
         }

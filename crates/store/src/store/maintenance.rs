@@ -66,8 +66,12 @@ impl Store {
         self.follow_behind()
     }
 
-    /// Lets the engine take what it could not take earlier.
-    fn follow_behind(&self) -> Result<()> {
+    /// Lets the engine take what it could not take earlier. It may take as long as all of that.
+    ///
+    /// # Errors
+    ///
+    /// The first failure.
+    pub fn follow_behind(&self) -> Result<()> {
         let behind: Vec<NamespaceId> = self.behind.lock().keys().cloned().collect();
         for namespace in behind {
             match self.follow(&namespace, None) {
@@ -78,17 +82,29 @@ impl Store {
         Ok(())
     }
 
-    /// Asks an engine elsewhere whether it answers, remembers that for [`Store::health`], and lets it
-    /// take what it could not take while it was away.
+    /// Asks an engine elsewhere whether it answers, and remembers that for [`Store::health`] and
+    /// [`Store::accepts_changes`]. Nothing else is done here: a write to an engine that hangs takes
+    /// minutes, and who looks would not look meanwhile.
     ///
     /// # Errors
     ///
-    /// When it does not answer, or the first failure of what it was given.
+    /// When it does not answer.
     pub fn look_for_engine(&self) -> Result<()> {
         let reached = self.engine.info().reach();
         *self.engine_away.lock() = reached.as_ref().err().map(ToString::to_string);
-        reached?;
-        self.follow_behind()
+        reached
+    }
+
+    /// Refuses a change that an engine elsewhere could not take, while it is known not to answer:
+    /// whoever sends documents learns it at once instead of finding nothing later. What is running
+    /// goes on, since the catalogue keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EngineUnavailable`] from the moment that [`Store::look_for_engine`] found nobody.
+    pub fn accepts_changes(&self) -> Result<()> {
+        let Some(reason) = self.engine_away.lock().clone() else { return Ok(()) };
+        Err(Error::EngineUnavailable { engine: self.engine.info().name, what: "write", reason })
     }
 
     /// Checks the catalogue, and what the engine has against it.

@@ -33,6 +33,8 @@ pub use engine::TurbopufferEngine;
 /// What an engine elsewhere needs to score a passage from its text, the same as every other engine.
 pub mod rescoring {
     pub use super::row::Field;
-    pub use super::scoring::{Occurrences, Scorer, Statistics, Words, boost_of, fields_of};
+    pub use super::scoring::{
+        Occurrences, Scorer, Statistics, Words, boost_of, coded_length, fields_of,
+    };
     pub use super::words::Counted;
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use model::Passage;
+use tantivy::fieldnorm::FieldNormReader;
 use text::Language;
 
 use super::row::Field;
@@ -203,6 +204,13 @@ impl<'a> Scorer<'a> {
     }
 }
 
+/// Gives the length that BM25 counts with: the embedded index keeps one byte for it, exact up to 39
+/// words and rounded down beyond, and a score means the same in every engine.
+pub fn coded_length(n_words: usize) -> usize {
+    let n_words = u32::try_from(n_words).unwrap_or(u32::MAX);
+    FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(n_words)) as usize
+}
+
 /// Gives the fields that a question looks into, with their weights.
 pub fn fields_of(query: &WordsQuery) -> Vec<(Field, f64)> {
     let mut fields = vec![(Field::Text, 1.0)];
@@ -223,7 +231,8 @@ pub fn boost_of(clause: &Clause) -> f32 {
 
 fn saturation(bm25: Bm25, frequency: f64, length: usize, mean: f64) -> f64 {
     let (k1, b) = (f64::from(bm25.k1), f64::from(bm25.b));
-    let norm = k1 * (1.0 - b + b * length as f64 / mean.max(f64::MIN_POSITIVE));
+    let length = coded_length(length) as f64;
+    let norm = k1 * (1.0 - b + b * length / mean.max(f64::MIN_POSITIVE));
     (k1 + 1.0) * frequency / (frequency + norm)
 }
 

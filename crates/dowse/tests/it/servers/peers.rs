@@ -113,22 +113,56 @@ fn a_cluster_that_is_away_is_said_and_found_again() {
     // It is known before anybody asks or writes.
     member.wait_until("nobody says that the engine is away", || {
         let ready = member.http().get("/readyz").json();
-        ready["reads"] == true && ready["degraded"][0]["what"] == "engine"
+        let is_said = ready["degraded"][0]["what"] == "engine";
+        ready["reads"] == true && ready["writes"] == false && is_said
     });
     let answer = member.search(&collection, "harbour");
     assert_eq!(answer.status, 503, "{}", answer.text());
     let message = answer.json()["error"]["message"].clone();
     assert_eq!(message, "Failed to connect to api-admin service", "{}", answer.text());
     assert!(answer.header("retry-after").is_some());
-    // What is sent is stored: documents are read from the catalogue, and found later.
-    let late = member.add(&collection, "late", "A late letter from the harbour.");
+    writes_are_refused(&member, &collection, &ids[0]);
+    // Documents are read from the catalogue, and what goes is gone at once.
     assert_eq!(member.http().send(&Request::new("GET", "/v1/knowledge-bases")).status, 200);
+    let path = format!("/v1/documents/{}", ids[1]);
+    assert_eq!(member.http().send(&Request::new("DELETE", &path)).status, 202);
+    assert_eq!(member.http().get(&path).status, 404);
     bed.qdrant.as_mut().unwrap().start_again(0);
+    let late = added_when_taken(&member, &collection);
     member.wait_until_ready(std::slice::from_ref(&late));
-    member.wait_until("it is not found", || member.found(&collection, "harbour").len() == 3);
+    member.wait_until("it is not found", || member.found(&collection, "harbour").len() == 2);
     member.wait_until("it is still degraded", || {
         member.http().get("/readyz").json()["status"] == "ready"
     });
+}
+
+/// What cannot be found is not taken: every way to send or change a document says so.
+fn writes_are_refused(member: &Member, collection: &Collection, known: &str) {
+    let document = json!({ "title": "late", "text": "A late letter from the harbour." });
+    let path = format!("/v1/collections/{}/documents", collection.id);
+    let refused = [
+        member.http().post_json(&path, &document),
+        member.http().send(
+            &Request::new("PATCH", &format!("/v1/documents/{known}"))
+                .json(&json!({ "title": "another" })),
+        ),
+    ];
+    for answer in refused {
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        let message = answer.json()["error"]["message"].clone();
+        assert_eq!(message, "Failed to connect to api-admin service", "{}", answer.text());
+        assert!(answer.header("retry-after").is_some());
+    }
+    let title = member.http().get(&format!("/v1/documents/{known}")).json()["title"].clone();
+    assert_ne!(title, "another", "nothing is half stored");
+}
+
+/// Sends a document until it is taken: recovery needs no restart.
+fn added_when_taken(member: &Member, collection: &Collection) -> String {
+    member.wait_until("writes are still refused", || {
+        member.http().get("/readyz").json()["writes"] == true
+    });
+    member.add(collection, "late", "A late letter from the harbour.")
 }
 
 #[test]
@@ -148,8 +182,9 @@ fn a_cluster_that_hangs_is_said_and_found_again() {
         let ready = member.http().get("/readyz");
         ready.status == 200 && ready.json()["degraded"][0]["what"] == "engine"
     });
-    let late = member.add(&collection, "late", "A late letter from the harbour.");
+    writes_are_refused(&member, &collection, &ids[0]);
     bed.qdrant.as_ref().unwrap().go_on(0);
+    let late = added_when_taken(&member, &collection);
     member.wait_until_ready(std::slice::from_ref(&late));
     member.wait_until("it is not found", || member.found(&collection, "harbour").len() == 3);
     member.wait_until("it is still degraded", || {
