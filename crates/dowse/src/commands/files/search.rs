@@ -50,6 +50,7 @@ struct Item {
 
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     let mut answer: Option<Answer> = None;
+    let mut opened = vec![];
     for set in open_all(&args.files, &[], Need::Index, remembered)? {
         let more = match set {
             Set::Running(connection) => {
@@ -60,7 +61,9 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
                 )?
             }
             Set::Here { service, shared_state, .. } => {
-                answer_of(&shared_state, &service, args, None)?
+                let answer = answer_of(&shared_state, &service, args, None)?;
+                opened.push(shared_state);
+                answer
             }
         };
         answer = Some(match answer {
@@ -69,7 +72,11 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
         });
     }
     let is_terminal = std::io::stdout().is_terminal();
-    show(&answer.context("nothing was opened")?, args.json, is_terminal)
+    let outcome = show(&answer.context("nothing was opened")?, args.json, is_terminal)?;
+    for shared_state in opened {
+        shared_state.open_store()?.pay_asked();
+    }
+    Ok(outcome)
 }
 
 /// Searches what a running server has indexed.
