@@ -22,7 +22,7 @@ use crate::{Request, Retriever, StageTiming};
 pub(super) const MAX_MADE: usize = 16;
 
 /// The first candidates of an order that all have vectors, as far as [`MAX_MADE`] allows.
-const N_FIRST: usize = 8;
+const N_FIRST: usize = 10;
 
 /// The part of a search's time that this may take.
 const TIME_SHARE: f64 = 0.3;
