@@ -12,7 +12,7 @@ use crate::breaker::Breaker;
 use crate::candidates::{Asked, List, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
 use crate::judge::{Depth, Gathered, Judged, judge};
-use crate::question::{Question, analyse};
+use crate::question::{Question, analyse, analyse_characters};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
     BestBelow, Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total,
@@ -180,6 +180,11 @@ impl Retriever {
                 (question, words) = (corrected, list);
             }
         }
+        if words.found.is_empty()
+            && let Some((by_characters, list)) = self.by_characters(request)?
+        {
+            (question, words) = (by_characters, list);
+        }
         if words.is_partial || semantic.list.is_partial {
             let message = "the search was cut short by its deadline; better hits may be missing";
             warnings.push(Warning::new("degraded", message));
@@ -245,6 +250,17 @@ impl Retriever {
         let response =
             Response { hits, total, warnings, timings, took, coverage, best_below, corrected };
         Ok((response, trace))
+    }
+
+    /// Searches once more by single Han characters, where no pair of them is anywhere; nothing where
+    /// that finds nothing either.
+    fn by_characters(&self, request: &Request<'_>) -> Result<Option<(Question, List)>> {
+        let languages = self.languages(request);
+        let Some(question) = analyse_characters(request.query, request.pipeline, languages) else {
+            return Ok(None);
+        };
+        let list = by_words(&self.store, request, &question.for_words, &question.filter)?;
+        Ok((!list.found.is_empty()).then_some((question, list)))
     }
 
     /// Runs the two candidate searches at the same time.

@@ -362,6 +362,20 @@ impl Embedder for Hanging {
     }
 }
 
+/// No pair of characters of the question is in the rule, and it found nothing.
+#[test]
+fn single_characters_find_what_pairs_do_not() {
+    let bed = bed();
+    let lock = document("lock", "", "更换门锁的费用由房东支付。");
+    bed.store.upsert(&NamespaceId::new("notes"), &[lock]).unwrap();
+    let retriever = bed.words_alone();
+    let response = ask(&retriever, "换锁谁付钱");
+    assert_eq!(documents(&response), ["lock"]);
+    assert!(ask(&retriever, "猫粮").hits.is_empty());
+    // A pair that is there leaves single characters alone.
+    assert_eq!(ask(&retriever, "门锁坏了").hits[0].hit.explanation.exact, ["门锁"]);
+}
+
 /// Vectors of another model with as many dimensions were compared with the query's until a server had
 /// made them anew.
 #[test]
