@@ -86,6 +86,14 @@ impl Embedder for CachedEmbedder {
     ) -> Result<Vec<EmbeddedText>> {
         self.inner.embed_passages_with_tokens(passages, deadline)
     }
+
+    fn embed_passages_first(
+        &self,
+        passages: &[&str],
+        deadline: &Deadline,
+    ) -> Result<Vec<EmbeddedText>> {
+        self.inner.embed_passages_first(passages, deadline)
+    }
 }
 
 /// Forgets what was not used for longest. Forgetting looks at all entries, but only once in a

@@ -113,4 +113,19 @@ pub trait Embedder: Send + Sync {
         let _ = (passages, deadline);
         Err(Error::NoTokenVectors { embedder: self.id().to_string() })
     }
+
+    /// Embeds texts to be found while somebody waits for them: a model in this process lets other
+    /// passages wait. Gives the same as the methods above; tokens where there are token vectors.
+    fn embed_passages_first(
+        &self,
+        passages: &[&str],
+        deadline: &Deadline,
+    ) -> Result<Vec<EmbeddedText>> {
+        if self.has_token_vectors() {
+            return self.embed_passages_with_tokens(passages, deadline);
+        }
+        let without_tokens =
+            |pooled| EmbeddedText { pooled, tokens: TokenVectors::default(), is_truncated: false };
+        Ok(self.embed_passages(passages, deadline)?.into_iter().map(without_tokens).collect())
+    }
 }

@@ -38,6 +38,8 @@ mod token_blob;
 mod token_match;
 mod token_mean;
 
+mod passage_vectors;
+
 mod cache;
 mod open;
 mod state;
@@ -55,6 +57,7 @@ pub use error::{Error, Result};
 pub use llm::{Completion, Continue, Llm, Message, Role, TokensUsed};
 pub use net::Secret;
 pub use open::{EmbedderChoice, EmbedderSlot, RerankerChoice, open_local_embedder, open_reranker};
+pub use passage_vectors::PassageVectors;
 pub use reranker::Reranker;
 pub use state::ModelState;
 pub use token_blob::{n_packed_tokens, pack_tokens};

@@ -7,11 +7,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use infer::Embedder;
+use infer::{Embedder, PassageVectors};
 use model::{Deadline, NamespaceId, PassageId};
 use store::{Store, StoredPassage, VectorSpace};
 
-use crate::{Progress, Result, Stage, limits, pack_tokens};
+use crate::fresh::FreshVectors;
+use crate::{Progress, Result, Stage, limits};
 
 /// How long one step of the embedder may take.
 const STEP_TIME: Duration = Duration::from_secs(600);
@@ -87,7 +88,7 @@ impl Embedding {
             return Ok(0);
         }
         remembered.begin(&*self.embedder);
-        let texts: Vec<String> = waiting.iter().map(text_of).collect();
+        let texts: Vec<String> = waiting.iter().map(StoredPassage::embedded_text).collect();
         let made = self.make(&texts, remembered)?;
         let passages = || waiting.iter().map(|passage| passage.id().clone()).zip(&texts);
         if self.embedder.has_token_vectors() {
@@ -110,8 +111,8 @@ impl Embedding {
         &self,
         texts: &'t [String],
         remembered: &Remembered,
-    ) -> Result<HashMap<&'t str, Made>> {
-        let mut made: HashMap<&str, Made> = HashMap::new();
+    ) -> Result<HashMap<&'t str, PassageVectors>> {
+        let mut made: HashMap<&str, PassageVectors> = HashMap::new();
         let mut missing: Vec<&str> = vec![];
         for text in texts.iter().map(String::as_str) {
             if made.contains_key(text) || missing.contains(&text) {
@@ -123,50 +124,37 @@ impl Embedding {
             }
         }
         let deadline = Deadline::after(STEP_TIME);
-        if self.embedder.has_token_vectors() {
-            let mean = infer::token_mean(&*self.embedder, &deadline)?;
-            let embedded = self.embedder.embed_passages_with_tokens(&missing, &deadline)?;
-            for (text, embedded) in missing.into_iter().zip(embedded) {
-                let blob = pack_tokens(&embedded.tokens, &mean);
-                made.insert(text, Made { vector: embedded.pooled, blob });
-            }
-        } else {
-            let vectors = self.embedder.embed_passages(&missing, &deadline)?;
-            for (text, vector) in missing.into_iter().zip(vectors) {
-                made.insert(text, Made { vector, blob: vec![] });
-            }
-        }
+        let vectors = PassageVectors::make(&*self.embedder, &missing, &deadline)?;
+        made.extend(missing.into_iter().zip(vectors));
         Ok(made)
     }
 
-    /// Gives what was made of a text before; nothing where that is forgotten, or its passage is
-    /// gone.
-    fn known(&self, text: &str, remembered: &Remembered) -> Result<Option<Made>> {
+    /// Gives what was made of a text before, for a query or for another passage; nothing where that
+    /// is forgotten, or its passage is gone.
+    fn known(&self, text: &str, remembered: &Remembered) -> Result<Option<PassageVectors>> {
+        if let Some(fresh) = remembered.fresh.get(&*self.embedder, text) {
+            return Ok(Some(fresh));
+        }
         let Some(twin) = remembered.by_text.get(text) else { return Ok(None) };
         let vector = twin.vector.clone();
         if !self.embedder.has_token_vectors() {
-            return Ok(Some(Made { vector, blob: vec![] }));
+            return Ok(Some(PassageVectors { vector, blob: vec![] }));
         }
         let blobs = match self.store.blobs(&twin.namespace, std::slice::from_ref(&twin.passage)) {
             Err(store::Error::UnknownNamespace { .. }) => return Ok(None),
             blobs => blobs?,
         };
-        Ok(blobs.into_iter().flatten().next().map(|blob| Made { vector, blob }))
+        Ok(blobs.into_iter().flatten().next().map(|blob| PassageVectors { vector, blob }))
     }
-}
-
-/// What is made of a text.
-struct Made {
-    vector: Vec<f32>,
-    /// Its token vectors, packed; empty where the model gives none.
-    blob: Vec<u8>,
 }
 
 /// The texts that were embedded last, with their vectors. Token vectors are larger, so they are
 /// read from the passage that has them.
 #[derive(Default)]
 pub(crate) struct Remembered {
-    /// Whose vectors these are.
+    /// What queries had to make.
+    fresh: Arc<FreshVectors>,
+    /// Whose vectors the others are.
     embedder: String,
     by_text: HashMap<String, Twin>,
     /// The texts in the order in which they came.
@@ -180,11 +168,16 @@ struct Twin {
 }
 
 impl Remembered {
+    /// Remembers nothing yet but what queries make.
+    pub(crate) fn with(fresh: &Arc<FreshVectors>) -> Self {
+        Remembered { fresh: Arc::clone(fresh), ..Remembered::default() }
+    }
+
     /// Forgets everything when it belongs to another model.
     fn begin(&mut self, embedder: &dyn Embedder) {
         let id = embedder.id().to_string();
         if self.embedder != id {
-            *self = Remembered { embedder: id, ..Remembered::default() };
+            *self = Remembered { embedder: id, ..Remembered::with(&self.fresh) };
         }
     }
 
@@ -199,53 +192,5 @@ impl Remembered {
         {
             self.by_text.remove(&oldest);
         }
-    }
-}
-
-/// Gives what the vector of a passage is made of: the title of its document, its headings and its
-/// text. A passage from the middle of a document seldom says what it speaks of.
-fn text_of(stored: &StoredPassage) -> String {
-    let headings = stored.passage.headings.iter().map(String::as_str);
-    let above = std::iter::once(stored.title.as_str()).chain(headings);
-    let mut text = String::new();
-    let mut last = "";
-    for line in above.filter(|line| !line.trim().is_empty()) {
-        // The first heading of a document is often its title.
-        if line != last && !stored.passage.text.starts_with(line) {
-            text.push_str(line);
-            text.push('\n');
-        }
-        last = line;
-    }
-    text.push_str(&stored.passage.text);
-    // A score must not tell what an answer hides, nor a model elsewhere read it.
-    text::redact(&text).text
-}
-
-#[cfg(test)]
-mod tests {
-    use model::{DocumentId, Passage, Pointer, Span};
-
-    use super::*;
-
-    #[test]
-    fn a_vector_is_made_of_title_headings_and_text_each_once() {
-        let check = |title: &str, headings: &[&str], text: &str, expected: &str| {
-            let passage = Passage {
-                id: PassageId::new("p"),
-                ordinal: 0,
-                text: text.to_owned(),
-                span: Span::new(0, 1),
-                pointer: Pointer::Whole,
-                headings: headings.iter().map(|heading| (*heading).to_owned()).collect(),
-            };
-            let (document, title) = (DocumentId::new("d"), title.to_owned());
-            let language = "en".parse().unwrap();
-            assert_eq!(text_of(&StoredPassage { document, title, language, passage }), expected);
-        };
-        check("Report", &["Costs", "2024"], "They fell.", "Report\nCosts\n2024\nThey fell.");
-        check("Report", &["Report", "Costs"], "They fell.", "Report\nCosts\nThey fell.");
-        check("Report", &[], "Report\nThey fell.", "Report\nThey fell.");
-        check("", &[], "They fell.", "They fell.");
     }
 }

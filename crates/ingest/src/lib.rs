@@ -46,6 +46,7 @@ mod watch;
 mod pipeline;
 
 mod embedding;
+mod fresh;
 mod vectors;
 
 mod objects;

@@ -23,6 +23,8 @@ pub const PASSAGES_PER_EMBEDDING: usize = 64;
 /// Texts whose vectors are remembered while passages wait for theirs, so that a text which comes
 /// again is embedded once.
 pub const MAX_REMEMBERED_TEXTS: usize = 2_048;
+/// Vectors that queries made and that are not stored yet: thirty kilobytes each at most.
+pub const MAX_FRESH_VECTORS: usize = 512;
 /// Passages that people asked for and that wait for their vectors.
 pub const MAX_WANTED_PASSAGES: usize = 256;
 /// Namespaces that people asked last and whose passages get their vectors before others.

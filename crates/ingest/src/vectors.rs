@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use infer::{Embedder, EmbedderSlot, ModelState};
+use infer::{Embedder, EmbedderSlot, ModelState, PassageVectors};
 use model::{Deadline, Hit, NamespaceId, PassageId, Warning};
 use parking_lot::{Condvar, Mutex};
-use store::Store;
+use store::{Store, StoredPassage};
 
 use crate::embedding::Remembered;
+use crate::fresh::FreshVectors;
 use crate::{Embedding, Error, Progress, Result, Stage, limits};
 
 /// How long the worker waits for a model to load.
@@ -76,6 +77,8 @@ pub struct Vectors {
     /// Names this process among the servers that share a catalogue.
     holder: String,
     wanted: Mutex<VecDeque<(NamespaceId, PassageId)>>,
+    /// What queries made because they could not wait for the worker.
+    fresh: Arc<FreshVectors>,
     /// Namespaces that people asked, the last one first.
     asked: Mutex<VecDeque<NamespaceId>>,
     /// One at a time makes vectors, so that none is made twice; it remembers the last ones.
@@ -93,13 +96,15 @@ struct State {
 impl Vectors {
     /// Prepares; nothing is loaded or embedded yet.
     pub fn new(store: Arc<Store>, embedder: Arc<EmbedderSlot>) -> Arc<Self> {
+        let fresh = Arc::<FreshVectors>::default();
         Arc::new(Vectors {
             store,
             embedder,
             holder: uuid::Uuid::new_v4().to_string(),
             wanted: Mutex::default(),
             asked: Mutex::default(),
-            paying: Mutex::default(),
+            paying: Mutex::new(Remembered::with(&fresh)),
+            fresh,
             state: Mutex::default(),
             changed: Condvar::new(),
         })
@@ -131,6 +136,27 @@ impl Vectors {
         }
         drop(wanted);
         self.wake();
+    }
+
+    /// Gives the vectors of passages that have none yet, for a query that waits for them: they are the
+    /// ones that the worker would make, and it stores them before it makes others.
+    ///
+    /// # Errors
+    ///
+    /// When the embedder fails, or the deadline is over first.
+    pub fn make_now(
+        &self,
+        embedder: &dyn Embedder,
+        namespace: &NamespaceId,
+        passages: &[&StoredPassage],
+        deadline: &Deadline,
+    ) -> infer::Result<Vec<PassageVectors>> {
+        let texts: Vec<String> = passages.iter().map(|stored| stored.embedded_text()).collect();
+        let made = self.fresh.make(embedder, &texts, deadline);
+        // Whether or not there was time: the next query finds them stored. Not before, so that the
+        // worker does not make them once more meanwhile.
+        self.want(namespace, passages.iter().map(|stored| stored.id().clone()));
+        made
     }
 
     /// Counts what lacks a vector in some namespaces; one that does not exist has nothing.
@@ -216,8 +242,33 @@ impl Vectors {
         let mut remembered = self.paying.lock();
         let n_made = self.pay_all(&embedder, &mut remembered, progress);
         // What is remembered is of use while passages wait, and costs memory.
-        *remembered = Remembered::default();
+        *remembered = Remembered::with(&self.fresh);
         n_made
+    }
+
+    /// Makes the vectors that people asked for and no others, and gives how many: what a process does
+    /// that ends with its answer. Namespaces with the vectors of another model are left to a server,
+    /// which makes all of them anew.
+    ///
+    /// # Errors
+    ///
+    /// When the store or the embedder fails; what was made before stays.
+    pub fn pay_asked(&self) -> Result<usize> {
+        if self.wanted.lock().is_empty() {
+            return Ok(0);
+        }
+        let Ok(embedder) = self.embedder.get(&Deadline::after(MODEL_WAIT)) else { return Ok(0) };
+        let space = Embedding::space_of(&*embedder);
+        let mut others = self.store.namespaces()?;
+        others.retain(|known| known.manifest.vectors.as_ref().is_some_and(|own| *own != space));
+        let is_other = |wanted: &NamespaceId| others.iter().any(|other| other.id == *wanted);
+        self.wanted.lock().retain(|(namespace, _)| !is_other(namespace));
+        let mut remembered = self.paying.lock();
+        let mut n_made = 0;
+        while !self.wanted.lock().is_empty() {
+            n_made += self.pay_wanted(&embedder, &mut remembered)?;
+        }
+        Ok(n_made)
     }
 
     fn pay_all(

@@ -325,6 +325,68 @@ fn passages_that_people_ask_for_get_their_vectors_first() {
     assert_eq!(texts.len(), 100, "none is made twice");
 }
 
+/// What a query had to make is stored by the worker, and not made once more; a text that was written
+/// anew meanwhile gets a vector of its own.
+#[test]
+fn vectors_made_for_a_query_are_stored_and_not_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
+    let pipeline = Pipeline::in_process(store.clone(), namespace(), Cut::prose());
+    let write = |items| pipeline.run(&mut ListSource::new(items), &Progress::silent()).unwrap();
+    let text = |n: usize| format!("Number {n}.");
+    write((0..100).map(|n| markdown(&format!("d{n:03}"), "1", &text(n))).collect());
+    let id = EmbedderId::new("remembering", "1");
+    let embedder = Arc::new(Remembering { id, texts: Mutex::default() });
+    let vectors = Vectors::new(store.clone(), Arc::new(EmbedderSlot::holding(embedder.clone())));
+
+    let ids = [PassageId::new("d090#0"), PassageId::new("d091#0")];
+    let stored: Vec<_> =
+        store.passages(&namespace(), &ids).unwrap().into_iter().flatten().collect();
+    let passages: Vec<_> = stored.iter().collect();
+    let deadline = Deadline::after(std::time::Duration::from_secs(60));
+    for _ in 0..2 {
+        let made = vectors.make_now(&*embedder, &namespace(), &passages, &deadline).unwrap();
+        assert_eq!(made.len(), 2);
+    }
+    assert_eq!(*embedder.texts.lock().unwrap(), [text(90), text(91)]);
+
+    write(vec![markdown("d091", "2", "Written anew.")]);
+    assert_eq!(vectors.pay(&Progress::silent()).unwrap(), 100);
+    assert_eq!(vectors.debt([&namespace()]).unwrap().n_without, 0);
+    let texts = embedder.texts.lock().unwrap();
+    assert_eq!(texts.len(), 101, "{texts:?}");
+    assert_eq!(texts[2], "Written anew.", "what was asked for comes first");
+    assert_eq!(texts.iter().filter(|made| **made == text(90)).count(), 1);
+}
+
+/// A search on the command line ends with its answer: each makes what it was asked for, so that a
+/// model that came later is of use without a server.
+#[test]
+fn a_process_without_a_worker_makes_what_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.create_namespace(&namespace(), &Manifest::current(None)).unwrap();
+    let pipeline = Pipeline::in_process(store.clone(), namespace(), Cut::prose());
+    let items = (0..100).map(|n| markdown(&format!("d{n:03}"), "1", &format!("Number {n}.")));
+    pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
+    let with_model = |version: &str| {
+        let id = EmbedderId::new("letters", version);
+        let embedder = Arc::new(LetterCounter { id, n_embedded: 0.into() });
+        Vectors::new(store.clone(), Arc::new(EmbedderSlot::holding(embedder)))
+    };
+    let vectors = with_model("1");
+    assert_eq!(vectors.pay_asked().unwrap(), 0, "nobody asked");
+    vectors.want(&namespace(), (0..80).map(|n| PassageId::new(format!("d{n:03}#0"))));
+    assert_eq!(vectors.pay_asked().unwrap(), 80);
+    assert_eq!(vectors.debt([&namespace()]).unwrap().n_without, 20);
+    // Another model would make all vectors anew, which is not the work of one search.
+    let other = with_model("2");
+    other.want(&namespace(), [PassageId::new("d090#0")]);
+    assert_eq!(other.pay_asked().unwrap(), 0);
+    assert_eq!(other.debt([&namespace()]).unwrap().n_without, 20);
+}
+
 /// A base that was asked waited for its vectors until a larger one had all of its own.
 #[test]
 fn what_is_asked_does_not_wait_behind_what_is_larger() {

@@ -1,5 +1,6 @@
 //! Candidates by words beside candidates by vector, each with the filter inside.
 
+use infer::EmbedderId;
 use model::{DocumentId, PassageId, Warning};
 use store::{Both, Candidates, Clause, Filter, Form, Store, WordsQuery};
 
@@ -115,12 +116,29 @@ fn reach(store: &Store, scopes: &[Scope], scope: &Scope, words: &WordsQuery) -> 
     Ok(if sum > 0.0 { sum } else { 1.0 })
 }
 
+/// A vector with the model that made it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) embedder: &'a EmbedderId,
+    pub(crate) vector: &'a [f32],
+}
+
+impl Asked<'_> {
+    /// Tells whether the vectors of a scope are of the same model: those of another say nothing, as
+    /// long as nobody has made them anew.
+    pub(crate) fn fits(&self, store: &Store, scope: &Scope) -> bool {
+        let info = store.namespace(&scope.namespace).ok().flatten();
+        let space = info.and_then(|info| info.manifest.vectors);
+        space.is_some_and(|space| space.embedder == self.embedder.to_string())
+    }
+}
+
 /// Asks every scope by words and by vector in one request each: what an engine far away is asked.
 pub(crate) fn by_both(
     store: &Store,
     request: &Request<'_>,
     words: &WordsQuery,
-    vector: &[f32],
+    asked: Asked<'_>,
     extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> (Result<List>, List) {
@@ -128,15 +146,27 @@ pub(crate) fn by_both(
     let (mut by_words, mut near) = (Ok(List::default()), List::default());
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let filter = scope.filter.clone().and(extra.clone());
-        let both = Both { query: words, vector, filter: &filter, n_by_words, n_by_vector };
-        let (found, found_near) = store.by_both(&scope.namespace, &both, request.deadline);
+        let (found, found_near) = match asked.fits(store, scope) {
+            true => {
+                let vector = asked.vector;
+                let both = Both { query: words, vector, filter: &filter, n_by_words, n_by_vector };
+                let (found, near) = store.by_both(&scope.namespace, &both, request.deadline);
+                (found, Some(near))
+            }
+            false => {
+                let (namespace, deadline) = (&scope.namespace, request.deadline);
+                (store.by_words(namespace, words, &filter, n_by_words, deadline), None)
+            }
+        };
         by_words = by_words.and_then(|mut list: List| {
             let found = found?;
             let reach = reach(store, request.scopes, scope, words)?;
             list.take_in(scope_idx, found, n_by_words, reach);
             Ok(list)
         });
-        take_in_near(&mut near, scope_idx, found_near, n_by_vector, warnings);
+        if let Some(found_near) = found_near {
+            take_in_near(&mut near, scope_idx, found_near, n_by_vector, warnings);
+        }
     }
     if let Ok(list) = &mut by_words {
         list.finish(n_by_words);
@@ -149,15 +179,18 @@ pub(crate) fn by_both(
 pub(crate) fn by_vector(
     store: &Store,
     request: &Request<'_>,
-    vector: &[f32],
+    asked: Asked<'_>,
     extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> List {
     let limit = request.pipeline.n_by_vector;
     let mut list = List::default();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
-        let filter = scope.filter.clone().and(extra.clone());
-        let found = store.by_vector(&scope.namespace, vector, &filter, limit, request.deadline);
+        if !asked.fits(store, scope) {
+            continue;
+        }
+        let (namespace, filter) = (&scope.namespace, scope.filter.clone().and(extra.clone()));
+        let found = store.by_vector(namespace, asked.vector, &filter, limit, request.deadline);
         take_in_near(&mut list, scope_idx, found, limit, warnings);
     }
     list.finish(limit);

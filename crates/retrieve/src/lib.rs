@@ -93,7 +93,9 @@ pub use error::{Error, Result};
 pub use estimate::Matching;
 pub use features::{Evidence, EvidenceKind, WordFigures};
 pub use given::{Given, MAX_NAMED};
-pub use pipeline::{EmbedderSource, FixedOrder, MAX_FOLLOWER_LAG, Retriever, StageObserver};
+pub use pipeline::{
+    EmbedderSource, FixedOrder, MAX_FOLLOWER_LAG, PassageVectorSource, Retriever, StageObserver,
+};
 pub use request::{Grouping, Pipeline, Request, Scope};
 pub use response::{BestBelow, Coverage, Ranked, Response, Snippet, StageTiming, Total};
 pub use score::relevance_by_words;

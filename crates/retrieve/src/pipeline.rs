@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use infer::{Embedder, ModelState, Reranker};
-use model::{DocumentId, Stage, Warning};
-use store::Store;
+use infer::{Embedder, ModelState, PassageVectors, Reranker};
+use model::{Deadline, DocumentId, NamespaceId, Stage, Warning};
+use store::{Store, StoredPassage};
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
-use crate::candidates::{List, by_both, by_vector, by_words};
+use crate::candidates::{Asked, List, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
 use crate::judge::{Depth, Gathered, Judged, judge};
-use crate::question::{Question, analyse};
+use crate::question::{Question, analyse, analyse_characters};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
     BestBelow, Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total,
@@ -22,6 +22,19 @@ use crate::{
 /// Gives the embedder of the moment, or why there is none.
 pub type EmbedderSource =
     Arc<dyn Fn() -> std::result::Result<Arc<dyn Embedder>, ModelState> + Send + Sync>;
+
+/// Makes the vectors of passages of a namespace that have none yet, in the order given, by a deadline:
+/// those that will be stored.
+pub type PassageVectorSource = Arc<
+    dyn Fn(
+            &dyn Embedder,
+            &NamespaceId,
+            &[&StoredPassage],
+            &Deadline,
+        ) -> infer::Result<Vec<PassageVectors>>
+        + Send
+        + Sync,
+>;
 
 /// Told what the stages of every search took.
 pub type StageObserver = Arc<dyn Fn(&[StageTiming]) + Send + Sync>;
@@ -34,7 +47,9 @@ pub struct Retriever {
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
     is_reranking: bool,
     observer: Option<StageObserver>,
+    pub(crate) passage_vectors: Option<PassageVectorSource>,
     pub(crate) embedder_breaker: Arc<Breaker>,
+    pub(crate) passages_breaker: Arc<Breaker>,
     pub(crate) reranker_breaker: Arc<Breaker>,
 }
 
@@ -59,7 +74,9 @@ impl Retriever {
             reranker: None,
             is_reranking: true,
             observer: None,
+            passage_vectors: None,
             embedder_breaker: Arc::default(),
+            passages_breaker: Arc::default(),
             reranker_breaker: Arc::default(),
         }
     }
@@ -75,6 +92,14 @@ impl Retriever {
     #[must_use]
     pub fn without_reranker(mut self) -> Self {
         self.is_reranking = false;
+        self
+    }
+
+    /// Lets a search make the vectors that the first candidates lack, instead of judging them by less
+    /// than others.
+    #[must_use]
+    pub fn with_passage_vectors(mut self, source: PassageVectorSource) -> Self {
+        self.passage_vectors = Some(source);
         self
     }
 
@@ -155,6 +180,11 @@ impl Retriever {
                 (question, words) = (corrected, list);
             }
         }
+        if words.found.is_empty()
+            && let Some((by_characters, list)) = self.by_characters(request)?
+        {
+            (question, words) = (by_characters, list);
+        }
         if words.is_partial || semantic.list.is_partial {
             let message = "the search was cut short by its deadline; better hits may be missing";
             warnings.push(Warning::new("degraded", message));
@@ -182,9 +212,9 @@ impl Retriever {
         let depth = match order {
             Some(order) => {
                 fused = page_in_order(fused, order, request);
-                Depth { block: fused.len(), n_asked: 0 }
+                Depth::of_page(fused.len())
             }
-            None => Depth { block: request.pipeline.n_lexical, n_asked: n_asked(request) },
+            None => Depth::by_score(request.pipeline.n_lexical, n_asked(request)),
         };
 
         let gathered = Gathered { question: &question, semantic: &semantic };
@@ -192,7 +222,11 @@ impl Retriever {
         let judged = verdict.judged;
         let coverage = Coverage {
             n_passages: words.n_passages.max(semantic.list.n_passages),
-            n_vectors: words.n_vectors.max(semantic.list.n_vectors),
+            // Vectors of another model do not count where the search by vector has looked.
+            n_vectors: match semantic.query {
+                Some(_) => semantic.list.n_vectors,
+                None => words.n_vectors,
+            },
         };
         trace.judged.clone_from(&judged);
         let best = judged.first().map(|judged| judged.score);
@@ -216,6 +250,17 @@ impl Retriever {
         let response =
             Response { hits, total, warnings, timings, took, coverage, best_below, corrected };
         Ok((response, trace))
+    }
+
+    /// Searches once more by single Han characters, where no pair of them is anywhere; nothing where
+    /// that finds nothing either.
+    fn by_characters(&self, request: &Request<'_>) -> Result<Option<(Question, List)>> {
+        let languages = self.languages(request);
+        let Some(question) = analyse_characters(request.query, request.pipeline, languages) else {
+            return Ok(None);
+        };
+        let list = by_words(&self.store, request, &question.for_words, &question.filter)?;
+        Ok((!list.found.is_empty()).then_some((question, list)))
     }
 
     /// Runs the two candidate searches at the same time.
@@ -244,8 +289,8 @@ impl Retriever {
             let semantic = scope.spawn(|| {
                 let begun = Instant::now();
                 let semantic =
-                    by_embedding(self, request, question, &*embedder, |vector, warnings| {
-                        by_vector(&self.store, request, vector, &question.filter, warnings)
+                    by_embedding(self, request, question, &embedder, |asked, warnings| {
+                        by_vector(&self.store, request, asked, &question.filter, warnings)
                     });
                 (semantic, begun.elapsed())
             });
@@ -277,17 +322,17 @@ impl Retriever {
         let begun = Instant::now();
         let (store, filter) = (&*self.store, &question.filter);
         let mut words = None;
-        let both = |vector: &[f32], warnings: &mut Vec<Warning>| {
+        let both = |asked: Asked<'_>, warnings: &mut Vec<Warning>| {
             let for_words = &question.for_words;
             if for_words.should.is_empty() && for_words.must.is_empty() {
-                return by_vector(store, request, vector, filter, warnings);
+                return by_vector(store, request, asked, filter, warnings);
             }
-            let (found, near) = by_both(store, request, for_words, vector, filter, warnings);
+            let (found, near) = by_both(store, request, for_words, asked, filter, warnings);
             words = Some(found);
             near
         };
         let semantic = match ready(self, request, question) {
-            Ok(embedder) => by_embedding(self, request, question, &*embedder, both),
+            Ok(embedder) => by_embedding(self, request, question, &embedder, both),
             Err(skipped) => *skipped,
         };
         let words = words.unwrap_or_else(|| by_words(store, request, &question.for_words, filter));

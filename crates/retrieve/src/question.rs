@@ -33,9 +33,32 @@ pub(crate) struct Question {
 
 /// Analyses a question for documents in the given languages.
 pub(crate) fn analyse(query: &str, pipeline: &Pipeline, languages: LanguageSet) -> Question {
+    analyse_words(query, pipeline, languages, wanted_words)
+}
+
+/// Analyses a question with every Han character as a word beside the pairs: `换锁谁付钱` has no pair
+/// in common with a rule that says who pays for a lock. Nothing where there is none.
+pub(crate) fn analyse_characters(
+    query: &str,
+    pipeline: &Pipeline,
+    languages: LanguageSet,
+) -> Option<Question> {
+    let characters =
+        |text: &str, languages| words_with(text, languages, |word| word.exact.chars().all(is_han));
+    let question = analyse_words(query, pipeline, languages, characters);
+    let is_character = |word: &QueryWord| word.kind == TokenKind::Character;
+    question.words.iter().any(is_character).then_some(question)
+}
+
+fn analyse_words(
+    query: &str,
+    pipeline: &Pipeline,
+    languages: LanguageSet,
+    words_of: impl Fn(&str, LanguageSet) -> Vec<QueryWord>,
+) -> Question {
     let parsed = parse(query, &pipeline.fields);
     let plain = parsed.plain_text();
-    let mut words = wanted_words(&plain, languages);
+    let mut words = words_of(&plain, languages);
     words.truncate(MAX_WORDS);
     let mut question = Question {
         words,
@@ -95,13 +118,16 @@ fn words_with(
 /// Tells whether a character is a Han one between kana: a Japanese word of one character, such as
 /// `犬` in `犬を飼えますか`, whose pairs with its neighbours are in no other form of the sentence.
 fn is_lone_han(text: &str, word: &QueryWord) -> bool {
-    let is_han = |char: char| matches!(char, '\u{3400}'..='\u{9fff}' | '々');
     let is_kana = |char: char| matches!(char, '\u{3041}'..='\u{30ff}');
     let before = text.get(..word.bytes.start).and_then(|before| before.chars().next_back());
     let after = text.get(word.bytes.end..).and_then(|after| after.chars().next());
     word.exact.chars().all(is_han)
         && ![before, after].into_iter().flatten().any(is_han)
         && [before, after].into_iter().flatten().any(is_kana)
+}
+
+fn is_han(char: char) -> bool {
+    matches!(char, '\u{3400}'..='\u{9fff}' | '々')
 }
 
 fn add(part: &Part, languages: LanguageSet, question: &mut Question) {

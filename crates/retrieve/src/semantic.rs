@@ -8,7 +8,7 @@ use model::Warning;
 
 use crate::background::{Background, CentredQuery, LateBackground};
 use crate::breaker::Outcome;
-use crate::candidates::List;
+use crate::candidates::{Asked, List};
 use crate::question::Question;
 use crate::{Request, Retriever};
 
@@ -27,6 +27,8 @@ pub(crate) struct Semantic {
     pub(crate) query: Option<CentredQuery>,
     /// The tokens of the query, for late interaction.
     pub(crate) late: Option<(TokenMatcher, LateBackground)>,
+    /// What the query's vector was made by.
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) skipped: Option<String>,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -67,7 +69,7 @@ pub(crate) fn ready(
     })?;
     let counts = |scope: &crate::Scope| retriever.store.counts(&scope.namespace);
     let has_vectors = |scope| counts(scope).map_or(true, |counts| counts.n_vectors > 0);
-    if !request.scopes.iter().any(has_vectors) {
+    if retriever.passage_vectors.is_none() && !request.scopes.iter().any(has_vectors) {
         return Err(Box::new(Semantic::skipped("no vectors yet")));
     }
     if !retriever.embedder_breaker.may_try(Instant::now()) {
@@ -83,15 +85,17 @@ pub(crate) fn by_embedding(
     retriever: &Retriever,
     request: &Request<'_>,
     question: &Question,
-    embedder: &dyn Embedder,
-    search: impl FnOnce(&[f32], &mut Vec<Warning>) -> List,
+    embedder: &Arc<dyn Embedder>,
+    search: impl FnOnce(Asked<'_>, &mut Vec<Warning>) -> List,
 ) -> Semantic {
-    match embed(embedder, request, question) {
+    match embed(&**embedder, request, question) {
         Ok(EmbeddedQuery { centred, late }) => {
             retriever.embedder_breaker.record(Outcome::Worked, Instant::now());
             let mut warnings = Vec::new();
-            let list = search(&centred.vector, &mut warnings);
-            Semantic { list, query: Some(centred), late, skipped: None, warnings }
+            let asked = Asked { embedder: embedder.id(), vector: &centred.vector };
+            let list = search(asked, &mut warnings);
+            let embedder = Some(Arc::clone(embedder));
+            Semantic { list, query: Some(centred), late, embedder, skipped: None, warnings }
         }
         Err(error) => {
             retriever.embedder_breaker.record(Outcome::Failed, Instant::now());

@@ -33,7 +33,7 @@ const K1: f64 = 0.9;
 const B: f64 = 0.4;
 
 thread_local! {
-    /// CachedVectors between queries, since most words of a corpus come again.
+    /// Kept between queries, since most words of a corpus come again.
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
 }
 

@@ -33,8 +33,34 @@ const SAME: [&str; 8] = [
 const ACROSS: [(&str, &str); 6] =
     [("ja", "en"), ("ro", "en"), ("zh", "en"), ("en", "ja"), ("en", "ro"), ("zh", "ja")];
 
-/// The parts of the documents that have vectors, in percent.
-const SHARES: [u32; 5] = [0, 1, 10, 50, 100];
+/// What is searched.
+#[derive(Clone, Copy)]
+enum State {
+    /// Words alone, as without a model.
+    Words,
+    /// With the model, and the vectors of this part of the documents, in percent.
+    Vectors(u32),
+}
+
+const STATES: [State; 6] = [
+    State::Words,
+    State::Vectors(0),
+    State::Vectors(1),
+    State::Vectors(10),
+    State::Vectors(50),
+    ALL_VECTORS,
+];
+
+const ALL_VECTORS: State = State::Vectors(100);
+
+impl std::fmt::Display for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            State::Words => f.pad("words"),
+            State::Vectors(share) => f.pad(&format!("{share}%")),
+        }
+    }
+}
 
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
@@ -81,19 +107,23 @@ impl Bench {
         Bench { folder, embedder }
     }
 
-    fn config(&self, share: u32) -> EvalConfig<'static> {
+    fn config(&self, state: State) -> EvalConfig<'static> {
+        let (n_by_vector, share) = match state {
+            State::Words => (0, 0),
+            State::Vectors(share) => (Pipeline::default().n_by_vector, share),
+        };
         EvalConfig {
             embedder: Some(self.embedder.clone()),
             cache_folder: self.folder.path().to_owned(),
             limit_queries: 0,
-            pipeline: Pipeline::default(),
+            pipeline: Pipeline { n_by_vector, ..Pipeline::default() },
             tell: &|_, _, _| {},
             vector_share: f64::from(share) / 100.0,
         }
     }
 
-    fn ask(&self, dataset: &Dataset, share: u32) -> Outcome {
-        let config = self.config(share);
+    fn ask(&self, dataset: &Dataset, state: State) -> Outcome {
+        let config = self.config(state);
         let loaded = load(dataset, &config).unwrap();
         let mut outcome = Outcome { ranks: vec![], n_first_and_over: 0 };
         for query in &dataset.queries {
@@ -148,10 +178,10 @@ fn ranks_and_statistics_are_what_was_reached() {
         "{:<26} {:>8} {:>7} {:>7} {:>7} {:>14}\n",
         "set", "queries", "vectors", "mrr", "first", "first, >= 0.6"
     );
-    let mut add = |name: &str, share: u32, outcome: &Outcome| {
+    let mut add = |name: &str, state: State, outcome: &Outcome| {
         writeln!(
             statistics,
-            "{name:<26} {:>8} {share:>6}% {:>7.3} {:>7.3} {:>14.3}",
+            "{name:<26} {:>8} {state:>7} {:>7.3} {:>7.3} {:>14.3}",
             outcome.ranks.len(),
             outcome.mrr(),
             outcome.first(),
@@ -159,17 +189,17 @@ fn ranks_and_statistics_are_what_was_reached() {
         )
         .unwrap();
     };
-    let mut pooled = [0.0; SHARES.len()];
+    let mut pooled = [0.0; STATES.len()];
     for name in SAME {
         let dataset = set(name);
         let outcomes: Vec<Outcome> =
-            SHARES.iter().map(|share| bench.ask(&dataset, *share)).collect();
-        for (idx, (share, outcome)) in SHARES.iter().zip(&outcomes).enumerate() {
-            add(name, *share, outcome);
+            STATES.iter().map(|state| bench.ask(&dataset, *state)).collect();
+        for (idx, (state, outcome)) in STATES.iter().zip(&outcomes).enumerate() {
+            add(name, *state, outcome);
             pooled[idx] += outcome.mrr() / SAME.len() as f64;
         }
         writeln!(ranks, "\n{name}").unwrap();
-        let (words, all) = (&outcomes[0].ranks, &outcomes[SHARES.len() - 1].ranks);
+        let (words, all) = (&outcomes[0].ranks, &outcomes[STATES.len() - 1].ranks);
         for ((query, by_words), (_, by_all)) in words.iter().zip(all) {
             writeln!(ranks, "{:>3} {:>3}  {query}", rank_text(*by_words), rank_text(*by_all))
                 .unwrap();
@@ -177,9 +207,9 @@ fn ranks_and_statistics_are_what_was_reached() {
     }
     for (queries, documents) in ACROSS {
         let dataset = pair(queries, documents);
-        let outcome = bench.ask(&dataset, 100);
+        let outcome = bench.ask(&dataset, ALL_VECTORS);
         let name = format!("handbook {queries} -> {documents}");
-        add(&name, 100, &outcome);
+        add(&name, ALL_VECTORS, &outcome);
         writeln!(ranks, "\n{name}").unwrap();
         for (query, rank) in &outcome.ranks {
             writeln!(ranks, "    {:>3}  {query}", rank_text(*rank)).unwrap();
@@ -189,8 +219,8 @@ fn ranks_and_statistics_are_what_was_reached() {
     compare("statistics.txt", &statistics);
     // A part of the vectors must not make the order worse than none. Over all sets: in one of
     // them a single query is two hundredths.
-    for (share, mrr) in SHARES.iter().zip(pooled) {
-        assert!(mrr >= pooled[0] - 0.01, "{share} %: {mrr}, by words alone {}", pooled[0]);
+    for (state, mrr) in STATES.iter().zip(pooled) {
+        assert!(mrr >= pooled[0] - 0.01, "{state}: {mrr}, by words alone {}", pooled[0]);
     }
 }
 
@@ -199,22 +229,24 @@ fn off_topic_queries_stay_below_the_threshold() {
     let bench = Bench::open();
     let off_topic = fs_err::read_to_string(golden().join("off_topic.tsv")).unwrap();
     let mut passed = String::from("off-topic queries with a result over 0.6\n");
-    for (share, state) in [(0, "words"), (100, "all vectors")] {
-        let config = bench.config(share);
+    for (state, name) in
+        [(State::Words, "words"), (State::Vectors(0), "no vectors"), (ALL_VECTORS, "all vectors")]
+    {
+        let config = bench.config(state);
         let (mut n_passed, mut n_asked) = (0, 0);
         let mut listed = String::new();
-        for name in SAME {
-            let loaded: Loaded = load(&set(name), &config).unwrap();
+        for set_name in SAME {
+            let loaded: Loaded = load(&set(set_name), &config).unwrap();
             for query in off_topic.lines().filter_map(|line| line.split_once('\t')) {
                 let found = loaded.candidates(query.1, &config).unwrap();
                 n_asked += 1;
                 if let Some(first) = found.first().filter(|first| first.score >= THRESHOLD) {
                     n_passed += 1;
-                    writeln!(listed, "  {name}: {} -> {}", query.1, first.document).unwrap();
+                    writeln!(listed, "  {set_name}: {} -> {}", query.1, first.document).unwrap();
                 }
             }
         }
-        writeln!(passed, "{state}: {n_passed} of {n_asked}\n{listed}").unwrap();
+        writeln!(passed, "{name}: {n_passed} of {n_asked}\n{listed}").unwrap();
         assert!(n_passed * 100 <= n_asked, "{passed}");
     }
     compare("off_topic.txt", &passed);
@@ -279,7 +311,7 @@ fn every_query_and_document_has_its_vector() {
     let bench = Bench::open();
     for name in SAME {
         let dataset = set(name);
-        let config = bench.config(100);
+        let config = bench.config(ALL_VECTORS);
         let loaded = load(&dataset, &config).unwrap();
         for query in &dataset.queries {
             let found = loaded.candidates(&query.text, &config).unwrap();

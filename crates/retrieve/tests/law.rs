@@ -5,6 +5,7 @@
 //! - Neither the limit nor the threshold nor the grouping changes a score.
 //! - Giving other passages vectors changes nothing, and a passage without a vector scores as it
 //!   does by words alone.
+//! - A vector that is made for a query says what it says once it is stored.
 //! - Results are sorted by the score, over all pages, and a threshold cuts off nothing that reaches
 //!   it; where there are more candidates than are judged, the answer says so.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -13,13 +14,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use infer::{Embedder, EmbedderId, ModelState};
+use infer::{Embedder, EmbedderId, ModelState, PassageVectors};
 use model::{
     Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Score, Span, Timestamp,
 };
 use proptest::prelude::*;
 use retrieve::{Grouping, Pipeline, Request, Response, Retriever, Scope};
-use store::{Config, Document, Filter, Manifest, Store, VectorSpace};
+use store::{Config, Document, Filter, Manifest, Store, StoredPassage, VectorSpace};
 
 const DIMENSIONS: usize = 32;
 
@@ -109,6 +110,17 @@ impl Fixture {
         let embedder = Arc::new(WordBag(EmbedderId::new("law-bag", "1")));
         let source = move || Ok(Arc::clone(&embedder) as Arc<dyn Embedder>);
         Retriever::new(self.store.clone(), Arc::new(source))
+    }
+
+    /// Makes what the first candidates lack, as a server does.
+    fn making(&self) -> Retriever {
+        self.with_model().with_passage_vectors(Arc::new(|_, _, passages, _| {
+            let made = |stored: &&StoredPassage| PassageVectors {
+                vector: WordBag::vector(&stored.passage.text),
+                blob: vec![],
+            };
+            Ok(passages.iter().map(made).collect())
+        }))
     }
 
     fn by_words(&self) -> Retriever {
@@ -238,6 +250,39 @@ proptest! {
             if idx < n_embedded {
                 prop_assert_eq!(later.get(document), Some(score), "{}", document);
             }
+        }
+    }
+
+    /// A vector that is made while the query waits says what it will say once it is stored, the
+    /// first candidates all have one, and neither limit nor threshold has a part in which.
+    #[test]
+    fn the_first_results_are_judged_as_they_will_be_when_all_have_vectors(
+        texts in prop::collection::vec(text(), 2..20),
+        query in query(),
+        n_embedded in 0..20_usize,
+        limit in 1..5_usize,
+        threshold in 0.0..1.0_f64,
+    ) {
+        let fixture = Fixture::new(texts);
+        fixture.embed(|idx| idx < n_embedded);
+        let retriever = fixture.making();
+        let now = ask(&retriever, &query, &EVERYTHING);
+        let few = ask(&retriever, &query, &Case {
+            limit, threshold: Some(Score::new(threshold)), grouping: Grouping::Documents, ..EVERYTHING
+        });
+        let known = scores(&now);
+        for (document, score) in scores(&few) {
+            prop_assert_eq!(known[&document], score);
+        }
+        let by_words = scores(&ask(&fixture.by_words(), &query, &EVERYTHING));
+        fixture.embed(|_| true);
+        let later = scores(&ask(&retriever, &query, &EVERYTHING));
+        for (rank, ranked) in now.hits.iter().enumerate() {
+            let document = ranked.hit.document.to_string();
+            let score = Some(&known[&document]);
+            let is_as_later = later.get(&document) == score;
+            prop_assert!(is_as_later || by_words.get(&document) == score, "{}", document);
+            prop_assert!(is_as_later || rank >= 10, "{} at {}", document, rank);
         }
     }
 

@@ -105,31 +105,32 @@ fn bed() -> Bed {
     })
 }
 
+fn document(id: &str, title: &str, text: &str) -> Document {
+    Document {
+        id: DocumentId::new(id),
+        title: title.to_owned(),
+        attributes: [("ext".to_owned(), if id == "wall" { ".md" } else { ".txt" }.into())].into(),
+        metadata: serde_json::Value::Null,
+        fingerprint: String::new(),
+        passages: vec![Passage {
+            id: PassageId::new(format!("{id}#0")),
+            ordinal: 0,
+            text: text.to_owned(),
+            span: Span::new(0, text.chars().count()),
+            pointer: Pointer::Line(1),
+            headings: vec![],
+        }],
+    }
+}
+
 fn bed_over(open: impl FnOnce(&Path, Clock) -> Arc<Store>) -> Bed {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path(), Clock::fixed(Timestamp(0)));
     let namespace = NamespaceId::new("notes");
     let space = VectorSpace { embedder: "word-bag@1".to_owned(), dimensions: DIMENSIONS };
     store.create_namespace(&namespace, &Manifest::current(Some(space))).unwrap();
-    let documents: Vec<Document> = TEXTS
-        .iter()
-        .map(|(id, title, text)| Document {
-            id: DocumentId::new(*id),
-            title: (*title).to_owned(),
-            attributes: [("ext".to_owned(), if *id == "wall" { ".md" } else { ".txt" }.into())]
-                .into(),
-            metadata: serde_json::Value::Null,
-            fingerprint: String::new(),
-            passages: vec![Passage {
-                id: PassageId::new(format!("{id}#0")),
-                ordinal: 0,
-                text: (*text).to_owned(),
-                span: Span::new(0, text.chars().count()),
-                pointer: Pointer::Line(1),
-                headings: vec![],
-            }],
-        })
-        .collect();
+    let documents: Vec<Document> =
+        TEXTS.iter().map(|(id, title, text)| document(id, title, text)).collect();
     store.upsert(&namespace, &documents).unwrap();
     let vectors: Vec<_> = TEXTS
         .iter()
@@ -414,6 +415,68 @@ impl Embedder for Hanging {
     fn embed_passages(&self, _: &[&str], deadline: &Deadline) -> infer::Result<Vec<Vec<f32>>> {
         Err(Hanging::until(deadline))
     }
+}
+
+/// No pair of characters of the question is in the rule, and it found nothing.
+#[test]
+fn single_characters_find_what_pairs_do_not() {
+    let bed = bed();
+    let lock = document("lock", "", "更换门锁的费用由房东支付。");
+    bed.store.upsert(&NamespaceId::new("notes"), &[lock]).unwrap();
+    let retriever = bed.words_alone();
+    let response = ask(&retriever, "换锁谁付钱");
+    assert_eq!(documents(&response), ["lock"]);
+    assert!(ask(&retriever, "猫粮").hits.is_empty());
+    // A pair that is there leaves single characters alone.
+    assert_eq!(ask(&retriever, "门锁坏了").hits[0].hit.explanation.exact, ["门锁"]);
+}
+
+/// Vectors of another model with as many dimensions were compared with the query's until a server had
+/// made them anew.
+#[test]
+fn vectors_of_another_model_say_nothing() {
+    let bed = bed();
+    let other = Arc::new(WordBag {
+        id: EmbedderId::new("other-bag", "1"),
+        fails: false,
+        n_calls: AtomicUsize::new(0),
+    });
+    let retriever = bed.with(other);
+    let by_words = ask(&bed.words_alone(), "red roof");
+    let response = ask(&retriever, "red roof");
+    let scores = |response: &Response| -> Vec<_> {
+        response.hits.iter().map(|one| (one.hit.document.clone(), one.hit.score)).collect()
+    };
+    assert_eq!(scores(&response), scores(&by_words));
+}
+
+/// Where the vectors of the first candidates cannot be made, the answer is by words and says so, and
+/// after five failures nobody tries for a while.
+#[test]
+fn candidates_whose_vectors_cannot_be_made_are_judged_by_words() {
+    let bed = bed();
+    let barn = document("barn", "Barn", "The barn has a red roof.");
+    bed.store.upsert(&NamespaceId::new("notes"), &[barn]).unwrap();
+    let n_tries = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&n_tries);
+    let retriever =
+        bed.with(WordBag::new(false)).with_passage_vectors(Arc::new(move |_, _, _, _| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Err(infer::Error::OutOfTime { doing: "running the model", n_done: 0, n_asked: 2 })
+        }));
+    let score = |response: &Response| {
+        let barn = response.hits.iter().find(|ranked| ranked.hit.document.as_str() == "barn");
+        barn.unwrap().hit.score
+    };
+    let by_words = score(&ask(&bed.words_alone(), "red roof"));
+    for _ in 0..7 {
+        let response = ask(&retriever, "red roof");
+        assert_eq!(score(&response), by_words);
+        assert_eq!(codes(&response), ["degraded"]);
+        let stage = response.timings.iter().find(|timing| timing.stage == "embed_candidates");
+        assert!(stage.is_some_and(|stage| stage.skipped.is_some()), "{:?}", response.timings);
+    }
+    assert_eq!(n_tries.load(Ordering::Relaxed), 5);
 }
 
 /// The vector of the query took all the time there was, and nothing was answered.

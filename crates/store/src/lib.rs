@@ -105,7 +105,7 @@ pub use store::{Finding, Repair, Store, Surroundings};
 pub use transfer::{Copied, MOMENT_KINDS, copy, end_move, export, import, move_into};
 pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
 
-pub use vectors::normalised;
+pub use vectors::{cosine_as_stored, normalised};
 
 /// The format of the SQLite catalogue that this program writes.
 pub const FORMAT: u32 = 3;

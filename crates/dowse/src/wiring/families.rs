@@ -463,7 +463,12 @@ fn retriever(config: &Config, shared_state: &SharedState) -> anyhow::Result<Retr
     let slot = Arc::clone(&shared_state.embedder);
     let embedder: EmbedderSource = Arc::new(move || slot.get(&Deadline::after(MODEL_WAIT)));
     let metrics = Arc::clone(&shared_state.metrics);
-    let retriever = Retriever::new(shared_state.open_store()?.store.clone(), embedder)
+    let open = shared_state.open_store()?;
+    let vectors = Arc::clone(&open.vectors);
+    let retriever = Retriever::new(open.store.clone(), embedder)
+        .with_passage_vectors(Arc::new(move |embedder, namespace, passages, deadline| {
+            vectors.make_now(embedder, namespace, passages, deadline)
+        }))
         .with_observer(Arc::new(move |timings| {
             for timing in timings {
                 let (stage, ms) = (timing.stage, timing.took.as_millis());

@@ -168,6 +168,15 @@ impl OpenStore {
         self.vectors.wake();
         Ok(())
     }
+
+    /// Makes the vectors of what was just asked for, in a process that ends with its answer: nobody
+    /// else does as long as no server runs. What cannot be made is left to the next one.
+    pub(crate) fn pay_asked(&self) {
+        if let Err(error) = self.vectors.pay_asked() {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "vectors could not be made; the next search tries again");
+        }
+    }
 }
 
 impl SharedState {

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
+use serde_json::{Value, json};
 use testkit::Folder;
+use testkit::loopback::{Loopback, Reply};
 
 use crate::test_server::dowse;
 
@@ -80,4 +82,42 @@ fn objects_live_and_die_on_the_command_line() {
     assert!(!unknown.status.success());
     let told = String::from_utf8_lossy(&unknown.stderr).into_owned();
     assert!(told.contains("no knowledge base is called `Laws`"), "{told}");
+}
+
+/// A model that came after the documents was of no use without a server: nobody made their vectors.
+#[test]
+fn a_search_without_a_server_makes_the_vectors_of_what_it_found() {
+    let fixture = Fixture::new();
+    fixture.run(&["create", "Rules"]);
+    for text in ["Annual leave is twenty days.", "Remote work: three days."] {
+        fixture.run(&["add", "Rules", "--text", text, "--title", text]);
+    }
+    let embedder = Loopback::start(|request| {
+        let texts = request.json()["input"].as_array().cloned().unwrap_or_default();
+        let vector = |text: &Value| match text.as_str().is_some_and(|text| text.contains("leave")) {
+            true => json!([1.0, 0.2, 0.1]),
+            false => json!([0.1, 0.2, 1.0]),
+        };
+        let data: Vec<Value> = (0..)
+            .zip(&texts)
+            .map(|(index, text)| json!({ "index": index, "embedding": vector(text) }))
+            .collect();
+        Reply::json(&json!({ "data": data, "usage": { "total_tokens": 1 } }))
+    });
+    fixture.0.write(
+        "dowse.toml",
+        format!(
+            "data_dir = \"data\"\n[embedder]\nprovider = \"http\"\napi = \"openai\"\n\
+             model = \"leave\"\nbase_url = \"{}\"\n",
+            embedder.url("")
+        ),
+    );
+    let search = || {
+        let search = ["search", "Rules", "days of leave", "--threshold", "0"];
+        let output = fixture.command(&search).output().unwrap();
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(search().contains("0 of 2 passages can be found by vector so far"));
+    let said = search();
+    assert!(!said.contains("can be found by vector"), "{said}");
 }

@@ -23,4 +23,4 @@ pub use report::{CUT, DatasetReport, EvalReport, StageReport, ThresholdReport};
 pub use run::{EvalConfig, JudgedCandidate, Loaded, evaluate, is_held_out, load};
 pub use scale::scale;
 pub use textbook::Textbook;
-pub use vectors::{CachedVectors, StoredVectors};
+pub use vectors::StoredVectors;

@@ -1,6 +1,6 @@
 //! Loads a dataset into a store made for the run, asks every query, and judges every stage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,6 +106,7 @@ pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
         let documents: Vec<Document> = step.iter().map(document_of).collect();
         store.upsert(&namespace, &documents)?;
     }
+    let mut all = HashMap::new();
     if let Some(embedder) = config.embedder.as_deref() {
         let texts: Vec<String> = dataset.documents.iter().map(embedded_text).collect();
         let name = &dataset.corpus_name;
@@ -114,10 +115,11 @@ pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
         kept.embed_missing(embedder, &texts, &tell)?;
         let (mut vectors, mut blobs) = (Vec::new(), Vec::new());
         for (document, text) in dataset.documents.iter().zip(&texts) {
+            let Some(kept) = kept.get(text) else { continue };
+            all.insert(PassageId::new(&document.id), kept.clone());
             if part_of(&document.id) >= config.vector_share {
                 continue;
             }
-            let Some(kept) = kept.get(text) else { continue };
             vectors.push((PassageId::new(&document.id), kept.vector.clone()));
             blobs.push((PassageId::new(&document.id), kept.blob.clone()));
         }
@@ -130,7 +132,12 @@ pub fn load(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<Loaded> {
     }
     let embedder = config.embedder.clone();
     let source = Arc::new(move || embedder.clone().ok_or(ModelState::Off));
-    Ok(Loaded { retriever: Retriever::new(store, source), namespace, _folder: folder })
+    let retriever =
+        Retriever::new(store, source).with_passage_vectors(Arc::new(move |_, _, passages, _| {
+            // What a search has to make was made before.
+            Ok(passages.iter().filter_map(|stored| all.get(stored.id()).cloned()).collect())
+        }));
+    Ok(Loaded { retriever, namespace, _folder: folder })
 }
 
 /// Asks every query and judges the order of every stage.

@@ -8,7 +8,7 @@ use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use infer::Embedder;
+use infer::{Embedder, PassageVectors};
 use model::Deadline;
 use sha2::{Digest, Sha256};
 
@@ -23,18 +23,10 @@ const MAX_RECORD: usize = 1 << 24;
 
 type Key = [u8; 32];
 
-/// A vector with the token bits beside it.
-pub struct CachedVectors {
-    /// The vector of the whole text.
-    pub vector: Vec<f32>,
-    /// The token bits, as `infer::pack_tokens` makes them; empty without token vectors.
-    pub blob: Vec<u8>,
-}
-
 /// The vectors of one corpus under one embedder.
 pub struct StoredVectors {
     file: PathBuf,
-    kept: HashMap<Key, CachedVectors>,
+    kept: HashMap<Key, PassageVectors>,
 }
 
 impl StoredVectors {
@@ -53,7 +45,7 @@ impl StoredVectors {
     }
 
     /// Gives what is kept of a text.
-    pub fn get(&self, text: &str) -> Option<&CachedVectors> {
+    pub fn get(&self, text: &str) -> Option<&PassageVectors> {
         self.kept.get(&key(text))
     }
 
@@ -75,18 +67,7 @@ impl StoredVectors {
         for (step_idx, step) in missing.chunks(TEXTS_PER_STEP).enumerate() {
             tell(step_idx * TEXTS_PER_STEP, missing.len());
             let deadline = Deadline::after(STEP_TIME);
-            let embedded: Vec<CachedVectors> = if embedder.has_token_vectors() {
-                let mean = infer::token_mean(embedder, &deadline)?;
-                let embedded = embedder.embed_passages_with_tokens(step, &deadline)?;
-                let keep = |text: infer::EmbeddedText| CachedVectors {
-                    blob: infer::pack_tokens(&text.tokens, &mean),
-                    vector: text.pooled,
-                };
-                embedded.into_iter().map(keep).collect()
-            } else {
-                let embedded = embedder.embed_passages(step, &deadline)?;
-                embedded.into_iter().map(|vector| CachedVectors { vector, blob: vec![] }).collect()
-            };
+            let embedded = PassageVectors::make(embedder, step, &deadline)?;
             let mut record = Vec::new();
             for (text, kept) in step.iter().zip(embedded) {
                 write(&mut record, &key(text), &kept);
@@ -102,7 +83,7 @@ fn key(text: &str) -> Key {
     Sha256::digest(text.as_bytes()).into()
 }
 
-fn write(record: &mut Vec<u8>, key: &Key, kept: &CachedVectors) {
+fn write(record: &mut Vec<u8>, key: &Key, kept: &PassageVectors) {
     record.extend(key);
     record.extend((kept.vector.len() as u32).to_le_bytes());
     record.extend((kept.blob.len() as u32).to_le_bytes());
@@ -112,7 +93,7 @@ fn write(record: &mut Vec<u8>, key: &Key, kept: &CachedVectors) {
     record.extend(&kept.blob);
 }
 
-fn read(file: &Path) -> Result<HashMap<Key, CachedVectors>> {
+fn read(file: &Path) -> Result<HashMap<Key, PassageVectors>> {
     let mut reader = BufReader::new(fs_err::File::open(file)?);
     let mut kept = HashMap::new();
     while let Some((key, record)) = read_one(&mut reader) {
@@ -121,7 +102,7 @@ fn read(file: &Path) -> Result<HashMap<Key, CachedVectors>> {
     Ok(kept)
 }
 
-fn read_one(reader: &mut impl Read) -> Option<(Key, CachedVectors)> {
+fn read_one(reader: &mut impl Read) -> Option<(Key, PassageVectors)> {
     let mut key = [0; 32];
     let (mut n_numbers, mut n_bytes) = ([0; 4], [0; 4]);
     reader.read_exact(&mut key).ok()?;
@@ -138,5 +119,5 @@ fn read_one(reader: &mut impl Read) -> Option<(Key, CachedVectors)> {
     reader.read_exact(&mut blob).ok()?;
     let (numbers, _) = numbers.as_chunks::<4>();
     let vector = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-    Some((key, CachedVectors { vector, blob }))
+    Some((key, PassageVectors { vector, blob }))
 }

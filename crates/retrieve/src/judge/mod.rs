@@ -5,6 +5,7 @@
 
 mod cross_encoder;
 mod late;
+mod missing;
 mod vectors;
 mod words;
 
@@ -60,6 +61,20 @@ pub(crate) struct Depth {
     pub(crate) block: usize,
     /// How many a page needs, where it is beyond the others.
     pub(crate) n_asked: usize,
+    /// How many of those that come first may get a vector that they lack.
+    pub(crate) n_made: usize,
+}
+
+impl Depth {
+    /// Gives the depths of a search that is sorted by score.
+    pub(crate) fn by_score(block: usize, n_asked: usize) -> Self {
+        Depth { block, n_asked, n_made: missing::MAX_MADE }
+    }
+
+    /// Gives the depths of a page whose order the caller fixes.
+    pub(crate) fn of_page(block: usize) -> Self {
+        Depth { block, n_asked: 0, n_made: 0 }
+    }
 }
 
 /// More blocks than these are not judged because of what the ones before are like.
@@ -95,7 +110,13 @@ pub(crate) fn judge(
 ) -> Result<Verdict> {
     let mut gathering = Gathering::default();
     let mut rest = fused.split_off(fused.len().min(depth.block));
-    let mut n_relevant = gathering.add(retriever, request, gathered, fused, warnings)?;
+    gathering.add(retriever, request, gathered, fused, warnings)?;
+    if gathering.late_skipped.is_none() || gathered.semantic.late.is_none() {
+        let first = &mut gathering.judged;
+        let made = missing::judge(retriever, request, gathered, first, depth.n_made, warnings);
+        timings.extend(made);
+    }
+    let mut n_relevant = gathering.n_relevant(0);
     let mut n_judged = depth.block;
     for _ in 1..MAX_BLOCKS {
         let is_rich = n_relevant as f64 >= RICH_PART * depth.block as f64;
@@ -104,7 +125,9 @@ pub(crate) fn judge(
         }
         let next = rest.split_off(rest.len().min(depth.block));
         let block = std::mem::replace(&mut rest, next);
-        n_relevant = gathering.add(retriever, request, gathered, block, warnings)?;
+        let n_before = gathering.judged.len();
+        gathering.add(retriever, request, gathered, block, warnings)?;
+        n_relevant = gathering.n_relevant(n_before);
         n_judged += depth.block;
     }
     let n_more = depth.n_asked.saturating_sub(n_judged);
@@ -143,7 +166,7 @@ struct Gathering {
 }
 
 impl Gathering {
-    /// Judges the next block, and tells how many of it are relevant.
+    /// Judges the next block.
     fn add(
         &mut self,
         retriever: &Retriever,
@@ -151,7 +174,7 @@ impl Gathering {
         gathered: &Gathered<'_>,
         block: Vec<Fused>,
         warnings: &mut Vec<Warning>,
-    ) -> Result<usize> {
+    ) -> Result<()> {
         let begun = Instant::now();
         let n_before = self.judged.len();
         let mut judged = words::judge(retriever, request, gathered, block, n_before)?;
@@ -168,8 +191,13 @@ impl Gathering {
             self.judged.iter_mut().for_each(|judged| judged.evidence.late = None);
         }
         self.late_took += begun.elapsed();
+        Ok(())
+    }
+
+    /// Counts what is relevant behind the first `n_before`.
+    fn n_relevant(&self, n_before: usize) -> usize {
         let is_relevant = |judged: &&Judged| relevance(&judged.evidence).get() >= RICH_SCORE;
-        Ok(self.judged[n_before..].iter().filter(is_relevant).count())
+        self.judged[n_before..].iter().filter(is_relevant).count()
     }
 }
 

@@ -9,6 +9,7 @@ use model::{PassageId, Warning};
 use store::Filter;
 
 use super::{Gathered, Judged};
+use crate::candidates::Asked;
 use crate::{Request, Retriever};
 
 /// Fills in the figure of every candidate that has a vector.
@@ -19,7 +20,9 @@ pub(super) fn judge(
     judged: &mut [Judged],
     warnings: &mut Vec<Warning>,
 ) {
-    let Some(query) = &gathered.semantic.query else { return };
+    let semantic = gathered.semantic;
+    let (Some(query), Some(embedder)) = (&semantic.query, &semantic.embedder) else { return };
+    let asked = Asked { embedder: embedder.id(), vector: &query.vector };
     let mut missing: Vec<Vec<PassageId>> = vec![vec![]; request.scopes.len()];
     for judged in judged.iter_mut() {
         match &judged.fused.vector {
@@ -27,7 +30,7 @@ pub(super) fn judge(
                 judged.evidence.vector = Some(query.nearness(judged.passage.language, seen.score))
             }
             // A list that is not full has named every passage with a vector.
-            None if gathered.semantic.list.is_full => {
+            None if semantic.list.is_full => {
                 missing[judged.fused.scope_idx].push(judged.fused.passage.clone());
             }
             None => {}
@@ -35,6 +38,9 @@ pub(super) fn judge(
     }
     let mut found: HashMap<(usize, PassageId), f64> = HashMap::new();
     for (scope_idx, ids) in missing.into_iter().enumerate().filter(|(_, ids)| !ids.is_empty()) {
+        if !asked.fits(&retriever.store, &request.scopes[scope_idx]) {
+            continue;
+        }
         let only = ids.iter().map(|id| Filter::PassagePrefix(id.as_str().to_owned())).collect();
         let filter = Filter::Or(only);
         let namespace = &request.scopes[scope_idx].namespace;

@@ -49,6 +49,7 @@ pub(crate) fn stage_name(stage: &str) -> (&str, &str) {
         "dense" => ("Vectors", "cosine to the query"),
         "rrf" => ("Fused", "reciprocal ranks, of 1"),
         "bm25" => ("BM25", "over the candidates"),
+        "embed_candidates" => ("Missing vectors", "made for the first candidates"),
         "late_interaction" => ("Compared word by word", "relevance, of 1"),
         "cross_encoder" => ("Re-ranked", "relevance, of 1"),
         other => (other, ""),

@@ -107,4 +107,54 @@ impl StoredPassage {
     pub fn id(&self) -> &PassageId {
         &self.passage.id
     }
+
+    /// Gives what the vector of the passage is made of: the title of its document, its headings and
+    /// its text. A passage from the middle of a document seldom says what it speaks of.
+    pub fn embedded_text(&self) -> String {
+        let headings = self.passage.headings.iter().map(String::as_str);
+        let above = std::iter::once(self.title.as_str()).chain(headings);
+        let mut text = String::new();
+        let mut last = "";
+        for line in above.filter(|line| !line.trim().is_empty()) {
+            // The first heading of a document is often its title.
+            if line != last && !self.passage.text.starts_with(line) {
+                text.push_str(line);
+                text.push('\n');
+            }
+            last = line;
+        }
+        text.push_str(&self.passage.text);
+        // A score must not tell what an answer hides, nor a model elsewhere read it.
+        text::redact(&text).text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Pointer, Span};
+
+    use super::*;
+
+    #[test]
+    fn a_vector_is_made_of_title_headings_and_text_each_once() {
+        let check = |title: &str, headings: &[&str], text: &str, expected: &str| {
+            let passage = Passage {
+                id: PassageId::new("p"),
+                ordinal: 0,
+                text: text.to_owned(),
+                span: Span::new(0, 1),
+                pointer: Pointer::Whole,
+                headings: headings.iter().map(|heading| (*heading).to_owned()).collect(),
+            };
+            let (document, title) = (DocumentId::new("d"), title.to_owned());
+            let language = "en".parse().unwrap();
+            let stored = StoredPassage { document, title, language, passage };
+            assert_eq!(stored.embedded_text(), expected);
+        };
+        check("Report", &["Costs", "2024"], "They fell.", "Report\nCosts\n2024\nThey fell.");
+        check("Report", &["Report", "Costs"], "They fell.", "Report\nCosts\nThey fell.");
+        check("Report", &[], "Report\nThey fell.", "Report\nThey fell.");
+        check("", &[], "They fell.", "They fell.");
+        check("", &[], "Write to ann@example.org.", "Write to [email].");
+    }
 }

@@ -20,4 +20,5 @@ mod tests;
 
 pub(crate) use file::VectorFile;
 pub use quantise::normalised;
+pub use scan::cosine_as_stored;
 pub(crate) use view::VectorView;

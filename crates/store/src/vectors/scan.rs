@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use model::Deadline;
 
 use super::kernels::{Unit, differing_bits, dot_rows};
-use super::quantise::{to_bits, to_codes, words_for};
+use super::quantise::{normalised, to_bits, to_codes, words_for};
 use super::view::VectorView;
 use crate::bits::Bits;
 
@@ -173,9 +173,23 @@ impl VectorView {
     /// Gives the cosine with the question in full and the vector in eight bits a dimension.
     fn cosine(&self, question: &[f32], slot: usize) -> f32 {
         let row = &self.codes()[slot * self.dimensions..][..self.dimensions];
-        let dot: f32 = question.iter().zip(row).map(|(a, b)| a * f32::from(*b)).sum();
-        (dot * self.scale(slot)).clamp(-1.0, 1.0)
+        cosine(question, row, self.scale(slot))
     }
+}
+
+fn cosine(question: &[f32], row: &[i8], scale: f32) -> f32 {
+    let dot: f32 = question.iter().zip(row).map(|(a, b)| a * f32::from(*b)).sum();
+    (dot * scale).clamp(-1.0, 1.0)
+}
+
+/// Gives the cosine that a search by vector would give a passage if this vector were stored; nothing
+/// where one of the two has no direction.
+pub fn cosine_as_stored(question: &[f32], vector: &[f32]) -> Option<f32> {
+    let (question, vector) = (normalised(question)?, normalised(vector)?);
+    let mut codes = vec![];
+    let scale = to_codes(&vector, &mut codes);
+    let row: Vec<i8> = codes.into_iter().map(|code| code as i8).collect();
+    Some(cosine(&question, &row, scale))
 }
 
 fn codes_of(vector: &[f32]) -> Vec<i8> {

@@ -122,3 +122,14 @@ fn below_the_threshold_codes_are_read_and_answers_are_exact() {
         assert_eq!(recall(&found, &expected), 10, "{found:?} {expected:?}");
     }
 }
+
+#[test]
+fn a_vector_that_is_not_stored_is_as_near_as_once_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let view = filled(folder.path(), 300).view().unwrap();
+    let question = vector(7_000);
+    for (number, score) in nearest(&view, &question, None) {
+        assert_eq!(super::cosine_as_stored(&question, &vector(number as usize)), Some(score));
+    }
+    assert_eq!(super::cosine_as_stored(&question, &[0.0; DIMENSIONS]), None);
+}

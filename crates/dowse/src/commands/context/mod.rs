@@ -54,7 +54,9 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
         is_terminal: std::io::stdout().is_terminal(),
         is_json: args.json,
     };
-    run_in(&session, &args.command)
+    let outcome = run_in(&session, &args.command)?;
+    session.shared_state.open_store()?.pay_asked();
+    Ok(outcome)
 }
 
 /// Does it with the projects of a running server.

@@ -54,6 +54,7 @@ struct Item {
 
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     let mut answer: Option<Answer> = None;
+    let mut opened = vec![];
     for set in open_all(&args.files, &[], Need::Index, remembered)? {
         let more = match set {
             Set::Running(connection) => {
@@ -64,7 +65,9 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
                 )?
             }
             Set::Here { service, shared_state, index_command, .. } => {
-                answer_of(&shared_state, &service, args, None, &index_command)?
+                let answer = answer_of(&shared_state, &service, args, None, &index_command)?;
+                opened.push(shared_state);
+                answer
             }
         };
         answer = Some(match answer {
@@ -76,6 +79,9 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     let answer = answer.context("nothing was opened")?;
     let outcome = show(&answer, args.json, is_terminal)?;
     answer.failures.iter().for_each(|failure| print::failure(failure));
+    for shared_state in opened {
+        shared_state.open_store()?.pay_asked();
+    }
     Ok(outcome)
 }
 

@@ -52,7 +52,9 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
         is_terminal: std::io::stdout().is_terminal(),
         is_json: args.json,
     };
-    session.run(&args.command)
+    let outcome = session.run(&args.command)?;
+    session.shared_state.open_store()?.pay_asked();
+    Ok(outcome)
 }
 
 /// Does it with the knowledge bases of a running server.

@@ -146,11 +146,12 @@ impl E5Embedder {
         &self,
         passages: &[&str],
         want: Want,
+        urgency: Urgency,
         deadline: &Deadline,
     ) -> Result<Vec<EmbeddedText>> {
         let texts: Vec<Tokens> =
             passages.iter().map(|passage| self.encode(PASSAGE_PREFIX, passage)).collect();
-        self.run(&texts, want, Urgency::Background, deadline)
+        self.run(&texts, want, urgency, deadline)
     }
 
     fn run_query(&self, query: &str, want: Want, deadline: &Deadline) -> Result<EmbeddedText> {
@@ -178,7 +179,7 @@ impl Embedder for E5Embedder {
     }
 
     fn embed_passages(&self, passages: &[&str], deadline: &Deadline) -> Result<Vec<Vec<f32>>> {
-        let embedded = self.run_passages(passages, Want::Pooled, deadline)?;
+        let embedded = self.run_passages(passages, Want::Pooled, Urgency::Background, deadline)?;
         Ok(embedded.into_iter().map(|text| text.pooled).collect())
     }
 
@@ -195,7 +196,15 @@ impl Embedder for E5Embedder {
         passages: &[&str],
         deadline: &Deadline,
     ) -> Result<Vec<EmbeddedText>> {
-        self.run_passages(passages, Want::Tokens, deadline)
+        self.run_passages(passages, Want::Tokens, Urgency::Background, deadline)
+    }
+
+    fn embed_passages_first(
+        &self,
+        passages: &[&str],
+        deadline: &Deadline,
+    ) -> Result<Vec<EmbeddedText>> {
+        self.run_passages(passages, Want::Tokens, Urgency::Interactive, deadline)
     }
 }
 

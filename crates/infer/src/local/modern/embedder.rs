@@ -152,4 +152,12 @@ impl Embedder for ModernEmbedder {
     ) -> Result<Vec<EmbeddedText>> {
         self.embed(&self.text.passage_prefix, passages, Urgency::Background, deadline)
     }
+
+    fn embed_passages_first(
+        &self,
+        passages: &[&str],
+        deadline: &Deadline,
+    ) -> Result<Vec<EmbeddedText>> {
+        self.embed(&self.text.passage_prefix, passages, Urgency::Interactive, deadline)
+    }
 }
