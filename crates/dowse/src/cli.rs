@@ -94,6 +94,9 @@ impl Command {
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) files: FilesArgs,
+    /// List the files that cannot be found by their text, each with the reason
+    #[arg(long)]
+    pub(crate) missing: bool,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,

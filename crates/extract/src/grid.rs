@@ -143,9 +143,10 @@ impl TextTable {
         output.push(BlockKind::Table, pointer, text)
     }
 
-    /// Gives the table as one line, for a cell of the table around it.
+    /// Gives the table as one line, for a cell of the table around it: its cells and rows must not
+    /// be taken for those of that one.
     pub(crate) fn flat(mut self) -> String {
-        self.finish().replace('\n', " ")
+        self.finish().trim_end().replace(CELL_SEPARATOR, ", ").replace('\n', "; ")
     }
 
     /// Writes the cells that reach down from rows above into where the row is.

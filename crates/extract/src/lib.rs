@@ -38,6 +38,7 @@ mod archive;
 mod mail;
 mod markup;
 mod odf;
+mod odf_lists;
 mod ole;
 mod ooxml;
 mod pdf;

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::flow::list_indent;
 use crate::grid::{SheetRows, TextTable};
 use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute};
+use crate::odf_lists::Lists;
 use crate::output::Output;
 use crate::{Format, warning};
 
@@ -31,7 +32,11 @@ pub(crate) fn read(format: Format, bytes: &[u8], output: &mut Output) -> Result<
         return Err(Error::broken(format, "the part `content.xml` is missing"));
     };
     let content = decode_xml(&content, output);
-    Walk::new(format).read(&content, output)?;
+    let mut walk = Walk::new(format);
+    if let Some(styles) = zip.read_named("styles.xml", output)? {
+        walk.lists.read_styles(&decode_xml(&styles, output), format, output)?;
+    }
+    walk.read(&content, output)?;
     push_formulas(&zip, format, output)?;
     let is_picture = |name: &str| name.starts_with("Pictures/") && !name.ends_with('/');
     let n_pictures = zip.entries().iter().filter(|entry| is_picture(&entry.name)).count();
@@ -114,7 +119,7 @@ struct Walk {
     format: Format,
     n_skipped: usize,
     paragraphs: Vec<Paragraph>,
-    n_lists: usize,
+    lists: Lists,
     slide: u32,
     in_notes: bool,
     annotations: Vec<String>,
@@ -157,7 +162,7 @@ impl Walk {
             format,
             n_skipped: 0,
             paragraphs: Vec::new(),
-            n_lists: 0,
+            lists: Lists::default(),
             slide: 0,
             in_notes: false,
             annotations: Vec::new(),
@@ -239,7 +244,7 @@ impl Walk {
             "p" => {
                 let style = attribute("style-name").unwrap_or_default();
                 let kind = match () {
-                    () if self.n_lists > 0 => BlockKind::ListItem,
+                    () if self.lists.depth() > 0 => BlockKind::ListItem,
                     () if style == "Title" => BlockKind::Heading(1),
                     () => BlockKind::Paragraph,
                 };
@@ -251,7 +256,6 @@ impl Walk {
             }
             "tab" => self.add("\t"),
             "line-break" => self.add("\n"),
-            "list" => self.n_lists += 1,
             "page" if self.format == Format::Odp => {
                 self.slide += 1;
             }
@@ -274,7 +278,7 @@ impl Walk {
                     sheet.without_text = value_or_formula(attribute);
                 }
             }
-            _ => {}
+            name => self.lists.start(name, attribute),
         }
         Ok(())
     }
@@ -282,7 +286,7 @@ impl Walk {
     fn end(&mut self, name: &str, output: &mut Output) -> Result<()> {
         match name {
             "h" | "p" => self.end_paragraph(output)?,
-            "list" => self.n_lists = self.n_lists.saturating_sub(1),
+            "list" => self.lists.end_list(),
             "notes" => self.in_notes = false,
             "annotation" => self.in_annotation = false,
             "note-body" => self.in_note_body = false,
@@ -343,7 +347,9 @@ impl Walk {
         }
         let kind = if self.in_notes { BlockKind::Other } else { paragraph.kind };
         let text = if kind == BlockKind::ListItem {
-            format!("{}{}", list_indent(self.n_lists), paragraph.text.trim_start())
+            let number = self.lists.take_number().map(|it| it + " ").unwrap_or_default();
+            let indent = list_indent(self.lists.depth());
+            format!("{indent}{number}{}", paragraph.text.trim_start())
         } else {
             paragraph.text
         };

@@ -6,6 +6,7 @@ use encoding_rs::Encoding;
 use model::{BlockKind, Pointer};
 
 use crate::error::{Cap, Result};
+use crate::flow::list_indent;
 use crate::grid::TextTable;
 use crate::output::Output;
 
@@ -33,6 +34,8 @@ enum Destination {
     Title,
     /// Headers, footers and notes.
     Aside,
+    /// The number or the bullet before an item, for programs that know no lists.
+    Mark,
     Nowhere,
 }
 
@@ -61,6 +64,9 @@ struct Walk<'a> {
     high_surrogate: Option<u16>,
     paragraph: String,
     kind: BlockKind,
+    /// The level of the paragraph in its list, from 0.
+    level: usize,
+    mark: String,
     in_table: bool,
     table: TextTable,
     has_rows: bool,
@@ -96,6 +102,8 @@ impl<'a> Walk<'a> {
             high_surrogate: None,
             paragraph: String::new(),
             kind: BlockKind::Paragraph,
+            level: 0,
+            mark: String::new(),
             in_table: false,
             table: TextTable::default(),
             has_rows: false,
@@ -146,6 +154,14 @@ impl<'a> Walk<'a> {
         let Some(outer) = self.groups.pop() else { return };
         if self.group.destination == Destination::Aside && outer.destination != Destination::Aside {
             self.asides.push(std::mem::take(&mut self.aside));
+        }
+        if self.group.destination == Destination::Mark && outer.destination != Destination::Mark {
+            let mark = std::mem::take(&mut self.mark);
+            // A bullet is in a font of signs, and is written anew.
+            if mark.chars().any(|c| c.is_ascii_alphanumeric()) {
+                self.paragraph.push_str(mark.trim());
+                self.paragraph.push(' ');
+            }
         }
         if self.group.destination == Destination::StyleSheet {
             let name = self.style_text.trim().trim_end_matches(';').to_lowercase();
@@ -279,8 +295,9 @@ impl<'a> Walk<'a> {
             b"emspace" | b"enspace" | b"qmspace" => self.add(" "),
             b"pard" => {
                 self.in_table = false;
-                self.kind = BlockKind::Paragraph;
+                (self.kind, self.level) = (BlockKind::Paragraph, 0);
             }
+            b"ilvl" => self.level = value.and_then(|it| usize::try_from(it).ok()).unwrap_or(0),
             b"intbl" => self.in_table = true,
             b"cell" | b"nestcell" => self.end_cell(),
             b"row" | b"nestrow" => {
@@ -305,8 +322,8 @@ impl<'a> Walk<'a> {
                 if !matches!(self.kind, BlockKind::Heading(_)) {
                     self.kind = BlockKind::ListItem;
                 }
-                if word != b"ls" {
-                    self.group.destination = Destination::Nowhere;
+                if word != b"ls" && self.group.destination == Destination::Body {
+                    self.group.destination = Destination::Mark;
                 }
             }
             b"fonttbl" => self.group.destination = Destination::FontTable,
@@ -377,6 +394,7 @@ impl<'a> Walk<'a> {
         match self.group.destination {
             Destination::Body => self.paragraph.push_str(text),
             Destination::Aside => self.aside.push_str(text),
+            Destination::Mark => self.mark.push_str(text),
             Destination::Title => self.title.push_str(text),
             Destination::StyleSheet => self.style_text.push_str(text),
             Destination::FontTable | Destination::Nowhere => {}
@@ -393,15 +411,19 @@ impl<'a> Walk<'a> {
             Destination::FontTable
             | Destination::StyleSheet
             | Destination::Title
+            | Destination::Mark
             | Destination::Nowhere => return Ok(()),
         }
         if self.in_table {
             self.paragraph.push(' ');
             return Ok(());
         }
-        let text = std::mem::take(&mut self.paragraph);
+        let mut text = std::mem::take(&mut self.paragraph);
         if self.has_rows && !text.trim().is_empty() {
             self.end_table(output)?;
+        }
+        if self.kind == BlockKind::ListItem {
+            text = format!("{}{}", list_indent(self.level.saturating_add(1)), text.trim_start());
         }
         output.push(self.kind, &Pointer::Whole, text)
     }

@@ -69,6 +69,12 @@ pub enum Error {
         /// How it is being indexed.
         running_full: bool,
     },
+    /// Somebody stopped the job that indexed the folder.
+    #[error("indexing `{root}` was cancelled")]
+    Cancelled {
+        /// The folder.
+        root: String,
+    },
     /// The configured folder cannot be used.
     #[error("the root `{}` cannot be used", path.display())]
     BadRoot {

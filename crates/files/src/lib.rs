@@ -53,10 +53,11 @@ pub use index::{
     INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, forget_roots,
     indexed_roots,
 };
+pub use notice::may_concern;
 pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
-pub use roots::{Root, Roots};
+pub use roots::{Root, Roots, open_beneath};
 pub use search::{FileHit, MAX_RESULTS, MAX_WALKED, Pagination, SearchRequest, SearchResults};
 pub use service::{IndexAnswer, Service, ServiceConfig, stop_jobs};
 pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest};

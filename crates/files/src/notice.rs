@@ -9,7 +9,7 @@ use model::TenantId;
 
 use crate::index::IndexArguments;
 use crate::walk::Selection;
-use crate::{INDEX_JOB, Result, Root, Service};
+use crate::{FilesConfig, INDEX_JOB, Result, Root, Service};
 
 /// Names of files that say what is left out around them.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];
@@ -91,14 +91,17 @@ impl Service {
     pub(crate) fn is_ignored(&self, path: &Path) -> bool {
         let indexer = self.indexer();
         let Some(root) = indexer.roots().owner_of(path) else { return true };
-        let is_hidden = !indexer.config().files.hidden
-            && path.strip_prefix(&root.path).is_ok_and(|relative| {
-                let folders = if is_rule(path) { relative.parent() } else { Some(relative) };
-                let mut names = folders.into_iter().flatten();
-                names.any(|name| name.as_encoded_bytes().starts_with(b"."))
-            });
-        indexer.is_own_data(path) || is_hidden
+        indexer.is_own_data(path) || !may_concern(&root.path, &indexer.config().files, path)
     }
+}
+
+/// Tells whether a change of a path may change what an index of a folder holds: that of a hidden
+/// name does not, unless it is a rule about other names.
+pub fn may_concern(folder: &Path, config: &FilesConfig, path: &Path) -> bool {
+    let Ok(relative) = path.strip_prefix(folder) else { return false };
+    let folders = if is_rule(path) { relative.parent() } else { Some(relative) };
+    let mut names = folders.into_iter().flatten();
+    config.hidden || !names.any(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Gives what a change of a path concerns: a changed rule changes what is indexed around it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ingest::{Changes, Priority, Unchanged};
 use model::{AttributeValue, Caller, Deadline, DocumentId, ReadOutcome};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::{DocumentInfo, DocumentPage};
 
 use crate::index::{IndexArguments, attribute};
@@ -37,7 +37,7 @@ pub struct RootChanges {
 }
 
 /// A file with what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileOutcome {
     /// The file.
     pub path: String,

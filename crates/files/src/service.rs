@@ -358,6 +358,7 @@ fn answer(job: Job) -> Result<IndexAnswer> {
             let indexed = serde_json::from_value(job.result).unwrap_or_default();
             Ok(IndexAnswer::Done(indexed))
         }
+        JobState::Failed if job.is_cancelled => Err(Error::Cancelled { root: job.subject }),
         JobState::Failed => Err(Error::JobFailed {
             reason: job.error.unwrap_or_else(|| "no reason was kept".to_owned()),
         }),

@@ -191,7 +191,21 @@ impl Service {
     }
 
     /// Replaces what a document holds; the old content is found until the job is done.
+    ///
+    /// Fails with [`Error::FollowsFile`] where the document is that of a file in a folder.
     pub fn replace_document(
+        &self,
+        caller: &Caller,
+        id: &str,
+        new: NewDocument,
+    ) -> Result<Accepted> {
+        let (_, document, _) = self.document_of(caller, id, Right::Change)?;
+        self.check_follows_no_file(&document)?;
+        self.replace_content(caller, id, new)
+    }
+
+    /// Replaces what a document holds, whether it follows a file or not.
+    pub(crate) fn replace_content(
         &self,
         caller: &Caller,
         id: &str,
@@ -259,7 +273,16 @@ impl Service {
     }
 
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.
+    ///
+    /// Fails with [`Error::FollowsFile`] where the document is that of a file in a folder.
     pub fn delete_document(&self, caller: &Caller, id: &str) -> Result<Job> {
+        let (_, document, _) = self.document_of(caller, id, Right::Change)?;
+        self.check_follows_no_file(&document)?;
+        self.remove_document(caller, id)
+    }
+
+    /// Deletes a document, whether it follows a file or not.
+    pub(crate) fn remove_document(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (collection, document, _) = self.document_of(caller, id, Right::Change)?;
         let space = self.space_to_purge()?;
         let purge = Purge::document(&collection, &document);

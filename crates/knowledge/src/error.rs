@@ -38,6 +38,13 @@ pub enum Error {
         /// What is wrong with the file.
         problem: String,
     },
+    /// The document is what a file of a folder says: another content, or none, would be undone by
+    /// the next look at the folder.
+    #[error("the document follows the file `{path}` of a folder")]
+    FollowsFile {
+        /// The file's path below the folder.
+        path: String,
+    },
     /// An OCR text over the limit.
     #[error("Text too long (max 10000 chars)")]
     TextTooLong,
@@ -86,6 +93,7 @@ impl FamilyError for Error {
             | Error::Denied
             | Error::OriginalDenied { .. }
             | Error::OriginalDamaged { .. }
+            | Error::FollowsFile { .. }
             | Error::TextTooLong => false,
         }
     }

@@ -2,6 +2,8 @@
 //! follow. Documents that were added in other ways stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 
 use ingest::{ObjectError, new_id};
@@ -62,7 +64,8 @@ struct Source {
 }
 
 impl Service {
-    /// Brings the documents of a collection up to the files of a folder.
+    /// Brings the documents of a collection up to the files of a folder. `open` opens one of them,
+    /// and no other file, whatever was put in its place since it was listed.
     ///
     /// # Errors
     ///
@@ -70,7 +73,12 @@ impl Service {
     /// looks empty and is not known to be on the volume that its files were on: it is taken for one
     /// that is not mounted. [`ObjectError::TooLarge`] when too many of its files wait already: the rest
     /// can follow later.
-    pub fn follow_folder(&self, collection: &str, listing: &FolderListing) -> Result<Followed> {
+    pub fn follow_folder(
+        &self,
+        collection: &str,
+        listing: &FolderListing,
+        open: &dyn Fn(&FolderFile) -> io::Result<File>,
+    ) -> Result<Followed> {
         let files = &listing.files;
         let found = Collection::load(&*self.0.catalogue, collection)?;
         let (collection, _) = found.ok_or_else(|| Error::missing("Collection", collection))?;
@@ -96,20 +104,20 @@ impl Service {
                     self.stamp(&source.document, &file.stamp)?;
                 }
                 Some(source) => {
-                    let changed = self.received(file, listing.volume).and_then(|content| {
-                        self.replace_document(&caller, &source.document, content).map(|_| ())
+                    let changed = self.received(file, listing, open).and_then(|content| {
+                        self.replace_content(&caller, &source.document, content).map(|_| ())
                     });
                     match changed {
                         Ok(()) => followed.n_replaced += 1,
                         Err(error) => {
-                            if is_forbidden(file) {
+                            if is_forbidden(open(file)) {
                                 self.close_document(&source.document, &file.stamp)?;
                             }
                             followed.fail(file, &error);
                         }
                     }
                 }
-                None => match self.received(file, listing.volume) {
+                None => match self.received(file, listing, open) {
                     Ok(document) => new.push(document),
                     Err(error) => followed.fail(file, &error),
                 },
@@ -136,10 +144,21 @@ impl Service {
                 }
                 continue;
             }
-            self.delete_document(&caller, &source.document)?;
+            self.remove_document(&caller, &source.document)?;
             followed.n_removed += 1;
         }
         Ok(followed)
+    }
+
+    /// Refuses to change a document that follows a file of a configured folder: the file says what
+    /// it holds. One whose folder feeds the collection no more is a document as any other.
+    pub(crate) fn check_follows_no_file(&self, document: &Document) -> Result<()> {
+        let Some(SourceFile { path, .. }) = &document.source else { return Ok(()) };
+        let mut folders = self.0.settings.folders.iter();
+        match folders.any(|folder| *folder.collection == *document.collection_id) {
+            true => Err(Error::FollowsFile { path: path.clone() }),
+            false => Ok(()),
+        }
     }
 
     /// Lists the documents that follow files, by path.
@@ -211,12 +230,20 @@ impl Service {
     }
 
     /// Copies a file, so that it may change or go while it waits for its job.
-    fn received(&self, file: &FolderFile, volume: Option<u64>) -> Result<NewDocument> {
+    fn received(
+        &self,
+        file: &FolderFile,
+        listing: &FolderListing,
+        open: &dyn Fn(&FolderFile) -> io::Result<File>,
+    ) -> Result<NewDocument> {
         let copy = Intake::into_folder(self.0.uploads.arrivals()?).file();
-        fs_err::copy(&file.place, copy.path()).map_err(Error::Upload)?;
+        let copied = open(file).and_then(|mut content| {
+            io::copy(&mut content, &mut fs_err::File::create(copy.path())?)
+        });
+        copied.map_err(Error::Upload)?;
         let name = file.path.rsplit('/').next().unwrap_or(&file.path).to_owned();
         let (path, stamp) = (file.path.clone(), file.stamp.clone());
-        let source = SourceFile { path, stamp, volume };
+        let source = SourceFile { path, stamp, volume: listing.volume };
         Ok(NewDocument {
             content: Content::Received { file: copy, name: Some(name) },
             source: Some(source),
@@ -246,9 +273,8 @@ const FORBIDDEN: &str = "the file in the folder cannot be read any more: permiss
 const UNSEEN: &str = "unseen";
 
 /// Tells whether a file is there and may not be read.
-fn is_forbidden(file: &FolderFile) -> bool {
-    let opened = fs_err::File::open(&file.place);
-    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+fn is_forbidden(opened: io::Result<File>) -> bool {
+    opened.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Tells whether a stamp is what an earlier version wrote for the same file: its beginning.

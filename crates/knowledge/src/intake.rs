@@ -51,7 +51,8 @@ impl Service {
                 self.collection_of(caller, collection, Right::Change).map(|_| ())?;
             }
             UploadTarget::Document(document) => {
-                self.document_of(caller, document, Right::Change).map(|_| ())?;
+                let (_, document, _) = self.document_of(caller, document, Right::Change)?;
+                self.check_follows_no_file(&document)?;
             }
         }
         Ok(Intake::into_folder(self.0.uploads.arrivals()?))

@@ -86,7 +86,7 @@ pub use objects::{
 };
 pub use ocr::Repaired;
 pub use originals::{DamagedOriginal, OriginalFile, damaged_originals};
-pub use search::DocumentOrder;
+pub use search::{DocumentOrder, is_about_emptiness};
 pub use service::{Service, ServiceConfig};
 pub use summary::{BaseSummary, MadeFrom, Statistics, SummaryPart, SummaryVersion};
 pub use upload_files::UploadFiles;

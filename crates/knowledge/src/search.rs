@@ -70,6 +70,18 @@ impl SearchCall<'_> {
 /// Documents that one search names; more are searched in parts.
 const MAX_NAMED_DOCUMENTS: usize = 1_000;
 
+/// What an answer without results says, in the contract's words.
+const NO_RESULTS: &str = "No results found";
+
+/// Begins what it says of a result that a threshold left out.
+const BEST_BELOW: &str = "the best result scores";
+
+/// Tells whether a warning speaks of an answer without results, and means nothing next to results
+/// of other bases.
+pub fn is_about_emptiness(warning: &str) -> bool {
+    warning == NO_RESULTS || warning.starts_with(BEST_BELOW)
+}
+
 impl Service {
     /// Searches a knowledge base. Tenant, department and clearance are conditions inside every
     /// candidate query.
@@ -228,12 +240,12 @@ impl Service {
         let corrected = response.corrected.clone();
         let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {
-            warnings.push(Warning::new("no_results", "No results found"));
+            warnings.push(Warning::new("no_results", NO_RESULTS));
             warnings.extend(self.being_indexed(collections)?);
             if let Some(best) = best_below {
                 let message = format!(
-                    "the best result scores {}, below the threshold {}; call `search_documents` \
-                     again with `threshold: {}` to get it",
+                    "{BEST_BELOW} {}, below the threshold {}; call `search_documents` again with \
+                     `threshold: {}` to get it",
                     best.score.rounded(),
                     asked.threshold,
                     best.threshold()

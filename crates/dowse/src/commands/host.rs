@@ -114,7 +114,7 @@ impl control::Host for Host {
             Command::Check(_) => check::hosted(self, typed),
             Command::Kb(args) => kb::hosted(self, typed, &args),
             Command::Context(args) => context::hosted(self, typed, &args),
-            Command::Status(_) => status::hosted(self, typed),
+            Command::Status(args) => status::hosted(self, typed, &args),
             Command::Doctor(_) => doctor::hosted(self, typed),
             Command::Demo(_)
             | Command::Serve(_)

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::files::FileOutcome;
 use anyhow::Context;
 use infer::ModelState;
 use ingest::JobState;
@@ -29,6 +30,9 @@ use crate::wiring::{Jobs, SharedState, app_without_callers, describe_store};
 /// Over which time the speed is measured.
 const SPEED_OVER: Duration = Duration::from_secs(1);
 
+/// Files that are listed at a time.
+const FILES_PER_PAGE: usize = 1_000;
+
 /// What is in one data folder, and how it is served.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Report {
@@ -42,6 +46,9 @@ struct Report {
     lag: u64,
     model: String,
     folders: Vec<FolderReport>,
+    /// Files without text, each with the reason, where they are asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<FileOutcome>,
     tables: Vec<String>,
     dimensions: Vec<String>,
     knowledge_bases: usize,
@@ -101,7 +108,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
         if !holds_data(&one.config)? {
             continue;
         }
-        reports.push(report_of(&mut one)?);
+        reports.push(report_of(&mut one, args)?);
     }
     if args.json {
         print::json(&json!({ "data": reports }))?;
@@ -117,7 +124,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
     Ok(if is_well { Outcome::Done } else { Outcome::Problems })
 }
 
-fn report_of(located: &mut Located) -> anyhow::Result<Report> {
+fn report_of(located: &mut Located, args: &StatusArgs) -> anyhow::Result<Report> {
     let mut report = match located.reach(Verify::AtOpening, Jobs::Leave)? {
         Reach::Running(connection) => {
             serde_json::from_str(&connection.captured(typed(Form::Json)?)?).context(
@@ -128,7 +135,9 @@ fn report_of(located: &mut Located) -> anyhow::Result<Report> {
         Reach::Here(shared_state) => {
             let (app, _) = app_without_callers(&located.config, &shared_state)?;
             let options = CheckOptions::here(&located.config, located.file.as_deref());
-            look(&shared_state, &app, &options)?
+            let mut report = look(&shared_state, &app, &options)?;
+            report.files = missing_files(&app, args)?;
+            report
         }
     };
     report.configuration.clone_from(&located.file);
@@ -136,9 +145,10 @@ fn report_of(located: &mut Located) -> anyhow::Result<Report> {
 }
 
 /// Looks at what a running server has; the result is JSON for the command to print.
-pub(super) fn hosted(host: &Host, typed: &Typed) -> anyhow::Result<Outcome> {
+pub(super) fn hosted(host: &Host, typed: &Typed, args: &StatusArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
     let mut report = look(&host.shared_state, &app, &CheckOptions::hosted(typed))?;
+    report.files = missing_files(&app, args)?;
     report.server = Some(ServerReport {
         command: host.command.as_str().to_owned(),
         address: host.command.listens().then(|| app.server.link_base()),
@@ -152,6 +162,27 @@ pub(super) fn hosted(host: &Host, typed: &Typed) -> anyhow::Result<Outcome> {
     }
     print::line(serde_json::to_string(&report)?);
     Ok(Outcome::Done)
+}
+
+/// Lists the files that cannot be found by their text, when they are asked for.
+fn missing_files(app: &App, args: &StatusArgs) -> anyhow::Result<Vec<FileOutcome>> {
+    let mut missing: Vec<FileOutcome> = Vec::new();
+    let Some(files) = app.files.as_ref().filter(|_| args.missing) else { return Ok(missing) };
+    for outcome in ReadOutcome::ALL {
+        if outcome == ReadOutcome::Indexed {
+            continue;
+        }
+        let mut after: Option<String> = None;
+        loop {
+            let caller = Caller::local_admin();
+            let page = files.files_with(&caller, outcome, after.as_deref(), FILES_PER_PAGE)?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.path.clone());
+            missing.extend(page);
+        }
+    }
+    missing.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(missing)
 }
 
 fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow::Result<Report> {
@@ -214,6 +245,7 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
             None => model_state(&model),
         },
         folders,
+        files: Vec::new(),
         tables: app
             .tables
             .iter()
@@ -325,6 +357,10 @@ fn show(report: &Report) {
         row("", format!("hint: {}", problem.hint));
     }
     print::line(print::table(&rows));
+    for FileOutcome { path, outcome, reason } in &report.files {
+        let reason = reason.as_deref().unwrap_or("no reason was kept");
+        print::line(format!("{}: {path}: {reason}", outcome.code()));
+    }
 }
 
 fn vectors(report: &VectorReport) -> String {

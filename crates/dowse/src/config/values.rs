@@ -1,6 +1,8 @@
 //! Values that can be read and cannot be meant: a limit of nothing, a score above 1, an address
 //! that is none. A server with one starts, and every call fails.
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 
 use super::Config;
@@ -54,6 +56,17 @@ pub(super) fn check(config: &Config) -> anyhow::Result<()> {
             );
         }
     }
+    let mut fed = BTreeSet::new();
+    for folder in &config.knowledge.folders {
+        if !fed.insert(&folder.collection) {
+            bail!(
+                "`[[knowledge.folders]]` names the collection `{}` twice, and the documents of a \
+                 collection follow one folder\n\
+                 hint: make a collection for each folder, or put the folders into one",
+                folder.collection
+            );
+        }
+    }
     Ok(())
 }
 
@@ -92,6 +105,11 @@ mod tests {
             ("[server]\nallowed_origins = [\"*\"]", "server.allowed_origins"),
             ("[server]\nallowed_origins = [\"chat.example.org\"]", "server.allowed_origins"),
             ("[server]\nallowed_origins = [\"https://a.example/x\"]", "server.allowed_origins"),
+            (
+                "[[knowledge.folders]]\npath = \"a\"\ncollection = \"c\"\n\
+                 [[knowledge.folders]]\npath = \"b\"\ncollection = \"c\"",
+                "knowledge.folders",
+            ),
         ] {
             let said = said(text);
             assert!(said.contains(key) && said.contains("\nhint: "), "{text}: {said}");

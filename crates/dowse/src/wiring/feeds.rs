@@ -1,13 +1,14 @@
 //! Folders that feed collections of knowledge bases: looked at when the server starts, when the
 //! system says that something changed, and now and then.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ingest::FolderWatch;
 use knowledge::{FolderConfig, FolderFile, FolderListing, KnowledgeConfig};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +23,35 @@ const RETRY: Duration = Duration::from_secs(15);
 
 /// How soon another configuration's folders are looked at, and those that are away.
 const RELOAD_STEP: Duration = Duration::from_secs(1);
+
+/// The next look waits for so many times as long as the last one took, so that a folder that
+/// changes all the time takes a third of it.
+const PAUSE_FACTOR: u32 = 2;
+
+/// The longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Why folders cannot be followed at the moment, by their paths.
+#[derive(Clone, Default)]
+pub(crate) struct FeedProblems(Arc<Mutex<BTreeMap<PathBuf, String>>>);
+
+impl FeedProblems {
+    /// Lists them.
+    pub(crate) fn all(&self) -> Vec<String> {
+        let problems = self.0.lock();
+        problems.iter().map(|(path, problem)| format!("`{}`: {problem}", path.display())).collect()
+    }
+
+    /// Notes how a look at a folder went; tells whether that is another problem than before.
+    fn set(&self, folder: &Path, problem: Option<String>) -> bool {
+        let mut problems = self.0.lock();
+        let before = match problem.clone() {
+            Some(problem) => problems.insert(folder.to_owned(), problem),
+            None => problems.remove(folder),
+        };
+        problem.is_some() && before != problem
+    }
+}
 
 /// The folders of a configuration, with what lists their files.
 #[derive(Clone, PartialEq)]
@@ -49,6 +79,7 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             };
             if !is_same {
                 current.clone_from(&wanted);
+                shared_state.feed_problems.0.lock().clear();
                 watch = wanted.as_deref().and_then(|feeds| started(feeds, &changed));
                 away.clear();
                 changed.notify_one();
@@ -65,6 +96,7 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             }
             next_look = tokio::time::Instant::now() + LOOK_EVERY;
             let Some(feeds) = current.clone() else { continue };
+            let begun = Instant::now();
             let (shared_state, mut watched) = (shared_state.clone(), watch.take());
             let mut away_before = std::mem::take(&mut away);
             let looked = tokio::task::spawn_blocking(move || {
@@ -90,6 +122,12 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
                     current = None;
                 }
             }
+            // What changes meanwhile is taken in by one look.
+            let pause = (begun.elapsed() * PAUSE_FACTOR).min(LONGEST_PAUSE);
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = shutdown.cancelled() => return,
+            }
         }
     });
 }
@@ -110,7 +148,12 @@ fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
         return None;
     }
     let told = Arc::clone(changed);
-    match FolderWatch::start(|_| false, move |_| told.notify_one()) {
+    let files = feeds.files.clone();
+    let paths = feeds.knowledge.folders.iter().map(|folder| feeds.base.join(&folder.path));
+    let folders: Vec<PathBuf> = paths.collect();
+    let is_ignored =
+        move |path: &Path| !folders.iter().any(|folder| files::may_concern(folder, &files, path));
+    match FolderWatch::start(is_ignored, move |_| told.notify_one()) {
         Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "folders of collections cannot be watched");
@@ -149,9 +192,11 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
     let mut all = Looked::Whole;
     for FolderConfig { path, collection } in &feeds.knowledge.folders {
         let folder = feeds.base.join(path);
+        let problems = &shared_state.feed_problems;
         // Nobody tells when it comes back: it is looked for until then.
         if !folder.is_dir() {
-            if away.insert(folder.clone()) {
+            away.insert(folder.clone());
+            if problems.set(&folder, Some("it does not exist, or may not be read".to_owned())) {
                 tracing::warn!(folder = %folder.display(), "a folder of a collection is away");
             }
             continue;
@@ -165,7 +210,14 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
             || look_at(&service, collection, &folder, &feeds.files),
         );
         match looked {
-            Ok(Some(looked)) => all = all.max(looked),
+            Ok(Some((looked, problem))) => {
+                if problems.set(&folder, problem.clone()) {
+                    let problem = problem.unwrap_or_default();
+                    let folder = folder.display();
+                    tracing::warn!(%folder, problem, "a folder of a collection cannot be followed");
+                }
+                all = all.max(looked);
+            }
             Ok(None) => tracing::debug!(folder = %folder.display(), "another server looks at it"),
             Err(error) => {
                 let cause = model::with_causes(&error);
@@ -177,22 +229,24 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
     all
 }
 
+/// Brings a collection up to its folder; where that cannot be, says why.
 fn look_at(
     service: &knowledge::Service,
     collection: &str,
     folder: &Path,
     config: &files::FilesConfig,
-) -> Looked {
+) -> (Looked, Option<String>) {
     let listing = match list(folder, config) {
         Ok(listing) => listing,
-        Err(problem) => {
-            // What cannot be listed whole is not compared: nothing is removed.
-            tracing::warn!(folder = %folder.display(), problem, "a folder cannot be read");
-            return Looked::Whole;
-        }
+        // What cannot be listed whole is not compared: nothing is removed.
+        Err(problem) => return (Looked::Whole, Some(problem)),
     };
-    match service.follow_folder(collection, &listing) {
-        Ok(followed) if followed.is_empty() => Looked::Whole,
+    let open = |file: &FolderFile| {
+        let relative = file.place.strip_prefix(folder).map_err(std::io::Error::other)?;
+        files::open_beneath(folder, relative)
+    };
+    match service.follow_folder(collection, &listing, &open) {
+        Ok(followed) if followed.is_empty() => (Looked::Whole, None),
         Ok(followed) => {
             tracing::info!(
                 folder = %folder.display(),
@@ -203,15 +257,14 @@ fn look_at(
                 failed = followed.n_failed,
                 "a collection followed its folder"
             );
-            if followed.n_failed == 0 { Looked::Whole } else { Looked::InPart }
+            let looked = if followed.n_failed == 0 { Looked::Whole } else { Looked::InPart };
+            (looked, None)
         }
         // Too many wait already: the rest follows when they are read.
-        Err(knowledge::Error::Object(ingest::ObjectError::TooLarge { .. })) => Looked::InPart,
-        Err(error) => {
-            let cause = model::with_causes(&error);
-            tracing::warn!(folder = %folder.display(), cause, "a collection cannot follow");
-            Looked::Whole
+        Err(knowledge::Error::Object(ingest::ObjectError::TooLarge { .. })) => {
+            (Looked::InPart, None)
         }
+        Err(error) => (Looked::Whole, Some(model::with_causes(&error))),
     }
 }
 

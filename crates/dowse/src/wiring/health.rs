@@ -21,6 +21,10 @@ const STORE_HINT: &str = "`dowse check` says more; restore a backup when the cat
 pub(crate) const FOLDER_HINT: &str = "fix its path in `[files] roots`, or make it; what was \
                                       indexed of it is kept";
 
+/// What an operator does about a folder that feeds a collection and cannot be followed.
+const FEED_HINT: &str = "fix `[[knowledge.folders]]`, or the folder; its documents stay as they \
+                         are until it can be followed";
+
 /// Says that a folder cannot be looked into.
 pub(crate) fn folder_away(folder: &str) -> String {
     format!("`{folder}` does not exist, may not be read or does not answer")
@@ -78,6 +82,9 @@ fn look(shared_state: &SharedState) -> Health {
     let files = shared_state.files.load();
     for folder in files.iter().flat_map(|files| files.away_roots()) {
         health = health.with("folder", folder_away(&folder), FOLDER_HINT);
+    }
+    for problem in shared_state.feed_problems.all() {
+        health = health.with("collection folder", problem, FEED_HINT);
     }
     if let Some(problem) = files.as_ref().and_then(|one| one.watch_problem()) {
         let hint = "changes are found when the server starts again; its log says why";

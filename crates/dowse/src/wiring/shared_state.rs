@@ -22,7 +22,7 @@ use serve::{SlotLimits, Slots};
 use store::{Catalogue, Store, Verify};
 
 use super::away::Away;
-use super::feeds::Feeds;
+use super::feeds::{FeedProblems, Feeds};
 use super::{close, followers, models, open_store, presence};
 use crate::archive::Places;
 use crate::config::{CatalogueKind, Config, RerankerConfig, StoreConfig};
@@ -140,6 +140,8 @@ pub(crate) struct SharedState {
     pub(crate) knowledge: knowledge::ServiceSlot,
     /// Folders that feed collections.
     pub(crate) feeds: Arc<ArcSwapOption<Feeds>>,
+    /// Why some of them cannot be followed at the moment.
+    pub(crate) feed_problems: FeedProblems,
     pub(crate) contexts: contexts::ServiceSlot,
     pub(crate) context_locks: contexts::Locks,
     /// The retriever of all families, with the re-ranker that it was made for.
@@ -206,6 +208,7 @@ impl SharedState {
             filters: Arc::default(),
             knowledge: knowledge::ServiceSlot::default(),
             feeds: Arc::default(),
+            feed_problems: FeedProblems::default(),
             contexts: contexts::ServiceSlot::default(),
             context_locks: contexts::Locks::default(),
             retriever: SharedRetriever::default(),

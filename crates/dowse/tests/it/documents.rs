@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::{Folder, Request};
 
 use crate::library::{Library, events_of, id_of, token};
-use crate::test_server::TestServer;
+use crate::test_server::{TestServer, dowse};
 
 fn titles(library: &Library, token: Option<&str>, collection: &str) -> Vec<String> {
     let path = format!("/v1/collections/{collection}/documents");
@@ -158,12 +158,35 @@ fn a_folder_feeds_a_collection() {
         let found = library.mcp(None).call("search_documents", &arguments).success();
         found["count"] == 1 && titles(&library, None, &collection) == ["a.md", "c.txt"]
     });
+    // The file says what its document holds: nothing else would last.
+    let path = format!("/v1/collections/{collection}/documents");
+    let listed = library.get(None, &path).json();
+    let documents = listed["documents"].as_array().unwrap();
+    let of_file = documents.iter().find(|one| one["follows"] == "c.txt").unwrap();
+    let path = format!("/v1/documents/{}", of_file["id"].as_str().unwrap());
+    let other = json!({ "title": "c.txt", "text": "Something else." });
+    for request in [Request::new("DELETE", &path), Request::new("PUT", &path).json(&other)] {
+        let refused = library.send(None, request);
+        assert_eq!(refused.status, 409, "{}", refused.text());
+        assert!(refused.text().contains("follows the file `c.txt`"), "{}", refused.text());
+    }
+    let tagged = Request::new("PATCH", &path).json(&json!({ "tags": ["rail"] }));
+    assert_eq!(library.send(None, tagged).status, 200);
     // One that is deleted may come back.
     fs_err::remove_dir_all(library.0.folder.join("handbook")).unwrap();
-    library.0.wait_until(|| library.0.server.stderr().contains("collection is away"));
+    let readiness = || library.get(None, "/readyz").text();
+    library.0.wait_until(|| readiness().contains("collection folder"));
     assert_eq!(titles(&library, None, &collection), ["a.md", "c.txt"]);
     library.0.folder.write("handbook/d.txt", "A cable car.");
     library.0.wait_until(|| titles(&library, None, &collection) == ["d.txt"]);
+    library.0.wait_until(|| !readiness().contains("collection folder"));
+    // A document whose folder feeds the collection no more is one as any other.
+    library.0.rewrite("[embedder]\nprovider = \"none\"\n");
+    let path = format!("/v1/collections/{collection}/documents");
+    let listed = library.get(None, &path).json();
+    let path = format!("/v1/documents/{}", listed["documents"][0]["id"].as_str().unwrap());
+    library.0.wait_until(|| library.send(None, Request::new("DELETE", &path)).status != 409);
+    assert!(titles(&library, None, &collection).is_empty());
 }
 
 #[test]
@@ -181,6 +204,13 @@ fn a_question_goes_to_every_base_that_the_caller_sees() {
     assert_eq!(done["knowledge_bases"].as_array().unwrap().len(), 2, "{done}");
     let (_, found) = events.iter().find(|(name, _)| name == "search_result").unwrap();
     assert_eq!(found["results"][0]["metadata"]["knowledge_base"], "Work", "{found}");
+    // That the other base has nothing is not said next to what this one has.
+    let body = json!({ "query": "remote work", "force_tool": "search_documents" });
+    let events = events_of(&library.post(None, "/v1/chat", &body));
+    let (_, found) = events.iter().find(|(name, _)| name == "search_result").unwrap();
+    assert_eq!(found["count"], 1, "{found}");
+    let warnings = found["warnings"].to_string();
+    assert!(!warnings.contains("best result") && !warnings.contains("No results"), "{found}");
     let body = json!({ "query": "x", "force_tool": "get_knowledge_base_summary" });
     let events = events_of(&library.post(None, "/v1/chat", &body));
     let (_, found) = events.iter().find(|(name, _)| name == "search_result").unwrap();
@@ -214,6 +244,21 @@ fn states_of_files_are_the_same_in_rest_and_metrics() {
     assert!(files[0]["path"].as_str().unwrap().ends_with("b.txt"), "{listed}");
     assert!(files[0]["reason"].is_string(), "{listed}");
     assert_eq!(test_server.http().get("/v1/roots/files/lost").status, 400);
+    // The command line says the same, of a running server too.
+    let status = |words: &[&str]| {
+        let mut command = dowse("status");
+        command.arg("--config").arg(test_server.folder.join("dowse.toml")).args(words);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    assert!(status(&[]).contains("2 indexed, without text: 1 empty"), "{}", status(&[]));
+    let missing = status(&["--missing"]);
+    assert!(
+        missing.contains("empty: ") && missing.contains("b.txt: the file is empty"),
+        "{missing}"
+    );
+    let missing: serde_json::Value =
+        serde_json::from_str(&status(&["--missing", "--json"])).unwrap();
+    assert_eq!(missing["data"][0]["files"][0]["outcome"], "empty", "{missing}");
     // A folder that is away is among what is degraded.
     let (there, away) = (test_server.folder.join("documents"), test_server.folder.join("away"));
     let readiness = || test_server.http().get("/readyz").json();

@@ -175,7 +175,14 @@ impl<'a> Body<'a> {
             "pStyle" => {
                 let style = attribute("val").unwrap_or_default();
                 let kind = self.styles.kind_of(&style);
-                self.set_kind(kind);
+                // Some programs write what the paragraph says of itself before its style.
+                let own = self.paragraphs.last().map(|paragraph| paragraph.kind);
+                let is_heading = matches!(kind, BlockKind::Heading(_));
+                match own {
+                    Some(BlockKind::Heading(_)) => {}
+                    Some(BlockKind::ListItem) if !is_heading => {}
+                    _ => self.set_kind(kind),
+                }
                 if let Some(paragraph) = self.paragraphs.last_mut() {
                     paragraph.style = Some(style);
                 }
@@ -369,6 +376,10 @@ impl<'a> Body<'a> {
         if std::mem::take(&mut self.ends_section) {
             self.pages.section_ended();
         }
+        // List 0 takes a paragraph out of the list of its style.
+        if paragraph.kind == BlockKind::ListItem && paragraph.list.as_deref() == Some("0") {
+            paragraph.kind = BlockKind::Paragraph;
+        }
         if !paragraph.text.trim().is_empty() {
             let number = self.numbering.number_of(
                 self.styles,
@@ -381,7 +392,7 @@ impl<'a> Body<'a> {
             }
             if paragraph.kind == BlockKind::ListItem && self.tables.is_empty() {
                 let style = paragraph.style.as_deref();
-                let of_style = || Some(self.styles.list_of(style?)?.1);
+                let of_style = || Some(self.styles.list_level_of(style?));
                 let level = paragraph.level.or_else(of_style).unwrap_or_default();
                 let depth = level.saturating_add(1);
                 let text = paragraph.text.trim_start();

@@ -1,6 +1,6 @@
 //! The numbers before the items of a Word document's lists, counted as Word counts them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::markup::{XmlEvent, local_attribute};
@@ -26,6 +26,12 @@ pub(crate) struct Numbering {
     levels: HashMap<String, Vec<Level>>,
     /// The abstract list of each list.
     abstract_of: HashMap<String, String>,
+    /// Levels that a list has in the place of its abstract list's.
+    own_levels: HashMap<(String, usize), Level>,
+    /// Where a level begins anew, by the list and the level.
+    restarts: HashMap<(String, usize), u32>,
+    /// Which of these have begun.
+    restarted: HashSet<(String, usize)>,
     counters: HashMap<String, [Option<u32>; N_LEVELS]>,
 }
 
@@ -34,6 +40,7 @@ impl Numbering {
         let text = package.text_or_warn(part, output)?;
         let mut numbering = Numbering::default();
         let mut list = String::new();
+        let mut is_abstract = false;
         let mut level: Option<usize> = None;
         let mut reader = package.walk(&text, output);
         loop {
@@ -49,21 +56,34 @@ impl Numbering {
                 "abstractNum" => {
                     list = local_attribute(&tag, "abstractNumId").unwrap_or_default();
                     numbering.levels.insert(list.clone(), vec![Level::default(); N_LEVELS]);
-                    level = None;
+                    (is_abstract, level) = (true, None);
                 }
                 "num" => {
                     list = local_attribute(&tag, "numId").unwrap_or_default();
-                    level = None;
+                    (is_abstract, level) = (false, None);
                 }
                 "abstractNumId" => {
                     numbering.abstract_of.insert(list.clone(), value.unwrap_or_default());
                 }
-                "lvl" => {
-                    level = local_attribute(&tag, "ilvl").and_then(|level| level.parse().ok());
+                name @ ("lvl" | "lvlOverride") => {
+                    let given = local_attribute(&tag, "ilvl").and_then(|level| level.parse().ok());
+                    level = given.filter(|level| *level < N_LEVELS);
+                    if let Some(level) = level.filter(|_| name == "lvl" && !is_abstract) {
+                        numbering.own_levels.insert((list.clone(), level), Level::default());
+                    }
+                }
+                "startOverride" => {
+                    let start = value.and_then(|value| value.parse().ok());
+                    if let Some((level, start)) = level.zip(start) {
+                        numbering.restarts.insert((list.clone(), level), start);
+                    }
                 }
                 name @ ("start" | "numFmt" | "lvlText") => {
-                    let levels = numbering.levels.get_mut(&list);
-                    let open = level.and_then(|level| levels?.get_mut(level));
+                    let Some(level) = level else { continue };
+                    let open = match is_abstract {
+                        true => numbering.levels.get_mut(&list).and_then(|it| it.get_mut(level)),
+                        false => numbering.own_levels.get_mut(&(list.clone(), level)),
+                    };
                     let Some(open) = open else { continue };
                     let value = value.unwrap_or_default();
                     match name {
@@ -89,10 +109,23 @@ impl Numbering {
         let list = list.or(of_style.map(|(list, _)| list)).filter(|list| *list != "0")?;
         let level = level.or(of_style.map(|(_, level)| level)).unwrap_or_default();
         let abstract_list = self.abstract_of.get(list)?;
-        let levels = self.levels.get(abstract_list)?;
+        let mut levels = self.levels.get(abstract_list)?.clone();
+        for (at, shown) in levels.iter_mut().enumerate() {
+            let key = (list.to_owned(), at);
+            if let Some(own) = self.own_levels.get(&key) {
+                shown.clone_from(own);
+            }
+            if let Some(start) = self.restarts.get(&key) {
+                shown.start = *start;
+            }
+        }
         let own = levels.get(level)?;
         let counters = self.counters.entry(abstract_list.clone()).or_default();
         let counter = counters.get_mut(level)?;
+        let key = (list.to_owned(), level);
+        if self.restarts.contains_key(&key) && self.restarted.insert(key) {
+            *counter = None;
+        }
         *counter = Some(counter.map_or(own.start, |last| last.saturating_add(1)));
         for deeper in counters.iter_mut().skip(level + 1) {
             *deeper = None;
@@ -109,7 +142,8 @@ impl Numbering {
     }
 }
 
-fn written(value: u32, format: &str) -> String {
+/// Writes a number in one of Word's formats.
+pub(crate) fn written(value: u32, format: &str) -> String {
     match format {
         "lowerLetter" => letters(value).to_lowercase(),
         "upperLetter" => letters(value),

@@ -87,6 +87,21 @@ impl Styles {
         None
     }
 
+    /// Gives how deep a list item of this style is, from 0. Word's own `List Bullet 2` to `5` are
+    /// lists of one level each, and only their names say how deep they are.
+    pub(crate) fn list_level_of(&self, id: &str) -> usize {
+        let mut named = id;
+        let mut by_name = None;
+        for _ in 0..MAX_ANCESTORS {
+            let Some(style) = self.by_id.get(named) else { break };
+            by_name = by_name.or_else(|| level_of_name(&style.name));
+            let Some(parent) = style.parent.as_deref() else { break };
+            named = parent;
+        }
+        let of_list = self.list_of(id).map(|(_, level)| level);
+        of_list.max(by_name).unwrap_or_default()
+    }
+
     /// Tells what a paragraph of this style is.
     pub(crate) fn kind_of(&self, id: &str) -> BlockKind {
         let mut id = id;
@@ -110,6 +125,14 @@ impl Styles {
         }
         BlockKind::Paragraph
     }
+}
+
+/// Gives the level that the name of one of Word's own list styles says, from 0.
+fn level_of_name(name: &str) -> Option<usize> {
+    let (kind, level) = name.rsplit_once(' ')?;
+    let is_own = matches!(kind, "list" | "list bullet" | "list number" | "list continue");
+    let level: usize = level.parse().ok()?;
+    (is_own && (2..=5).contains(&level)).then(|| level - 1)
 }
 
 fn kind_of_name(name: &str) -> Option<BlockKind> {

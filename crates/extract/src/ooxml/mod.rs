@@ -19,6 +19,7 @@ mod xlsx_sheet;
 mod xlsx_values;
 
 pub(crate) use docx::read_docx;
+pub(crate) use docx_numbering::written;
 pub(crate) use package::{main_part_format, resolved};
 pub(crate) use pptx::read_pptx;
 pub(crate) use xlsx::{push_sheet_name, read_xlsx};

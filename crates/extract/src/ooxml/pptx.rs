@@ -11,6 +11,7 @@ use crate::flow::list_indent;
 use crate::grid::TextTable;
 use crate::markup::{XmlEvent, local_attribute};
 use crate::ooxml::chart::push_chart;
+use crate::ooxml::docx_numbering::written;
 use crate::ooxml::drawing::push_drawing_text;
 use crate::ooxml::package::{Package, Relation};
 use crate::output::Output;
@@ -202,14 +203,61 @@ struct SlideWalk<'a> {
     is_bulleted: bool,
     /// The level of the paragraph in its list, from 0.
     level: usize,
-    is_numbered: bool,
-    number: u32,
+    /// The numbers of the paragraph's list: how they are written, and the first.
+    numbered: Option<(String, u32)>,
+    counted: Numbers,
     paragraph: String,
     in_text: bool,
     table: Option<(TextTable, String)>,
     cell: CellSpan,
     n_skipped: usize,
     linked: Vec<Relation>,
+}
+
+/// How far the numbered lists of a text have counted: of each level its format, its first number
+/// and how many came.
+#[derive(Debug, Default)]
+struct Numbers(Vec<Option<(String, u32, u32)>>);
+
+impl Numbers {
+    /// Counts a paragraph of a level and gives the number before it, where it has one. A number
+    /// goes on behind deeper paragraphs, and begins anew behind one of its own level without.
+    fn next(&mut self, level: usize, numbered: Option<(String, u32)>) -> Option<String> {
+        let level = level.min(MAX_LEVEL);
+        self.0.resize(level + 1, None);
+        let last = self.0.pop().flatten();
+        let counted = numbered.map(|(format, start)| match last {
+            Some((before, first, n)) if (&before, first) == (&format, start) => {
+                (format, start, n.saturating_add(1))
+            }
+            _ => (format, start, 0),
+        });
+        let number = counted
+            .as_ref()
+            .map(|(format, start, n)| numbered_as(start.saturating_add(*n), format));
+        self.0.push(counted);
+        number
+    }
+}
+
+/// Text has nine levels.
+const MAX_LEVEL: usize = 8;
+
+/// Writes a number as one of the formats of a slide, such as `alphaLcParenR`.
+fn numbered_as(number: u32, format: &str) -> String {
+    let letters = match format {
+        _ if format.starts_with("alphaLc") => "lowerLetter",
+        _ if format.starts_with("alphaUc") => "upperLetter",
+        _ if format.starts_with("romanLc") => "lowerRoman",
+        _ if format.starts_with("romanUc") => "upperRoman",
+        _ => "decimal",
+    };
+    let number = written(number, letters);
+    match format {
+        _ if format.ends_with("ParenBoth") => format!("({number})"),
+        _ if format.ends_with("ParenR") => format!("{number})"),
+        _ => format!("{number}."),
+    }
 }
 
 impl<'a> SlideWalk<'a> {
@@ -221,8 +269,8 @@ impl<'a> SlideWalk<'a> {
             placeholder: None,
             is_bulleted: false,
             level: 0,
-            is_numbered: false,
-            number: 0,
+            numbered: None,
+            counted: Numbers::default(),
             paragraph: String::new(),
             in_text: false,
             table: None,
@@ -282,11 +330,13 @@ impl<'a> SlideWalk<'a> {
                 self.level = attribute("lvl").and_then(|it| it.parse().ok()).unwrap_or_default();
                 self.is_bulleted = self.level > 0;
             }
-            "txBody" => self.number = 0,
+            "txBody" => self.counted = Numbers::default(),
             "buChar" => self.is_bulleted = true,
             "buAutoNum" => {
                 self.is_bulleted = true;
-                self.is_numbered = true;
+                let start = attribute("startAt").and_then(|start| start.parse().ok());
+                let format = attribute("type").unwrap_or_default();
+                self.numbered = Some((format, start.unwrap_or(1)));
             }
             "tbl" => self.table = Some((TextTable::default(), String::new())),
             "tc" => {
@@ -343,12 +393,11 @@ impl<'a> SlideWalk<'a> {
 
     fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
         let mut paragraph = std::mem::take(&mut self.paragraph);
-        let is_numbered = std::mem::take(&mut self.is_numbered);
-        if !paragraph.trim().is_empty() {
-            self.number = if is_numbered { self.number.saturating_add(1) } else { 0 };
-            if is_numbered {
-                paragraph = format!("{}. {paragraph}", self.number);
-            }
+        let numbered = self.numbered.take();
+        if !paragraph.trim().is_empty()
+            && let Some(number) = self.counted.next(self.level, numbered)
+        {
+            paragraph = format!("{number} {paragraph}");
         }
         let is_bulleted = std::mem::take(&mut self.is_bulleted);
         let level = std::mem::take(&mut self.level);

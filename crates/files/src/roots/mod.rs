@@ -189,11 +189,7 @@ impl Roots {
 impl Root {
     /// Opens a file beneath the root; every way out of it is refused.
     pub fn open_beneath(&self, relative: &Path) -> std::io::Result<std::fs::File> {
-        let file = platform::open_beneath(&self.path, relative)?;
-        if !file.metadata()?.is_file() {
-            return Err(std::io::Error::from(std::io::ErrorKind::InvalidInput));
-        }
-        Ok(file)
+        open_beneath(&self.path, relative)
     }
 
     /// Reads a file beneath the root, up to a limit.
@@ -205,6 +201,20 @@ impl Root {
         }
         Ok(bytes)
     }
+}
+
+/// Opens a file beneath a folder; every way out of the folder is refused, and so is what is no
+/// file.
+///
+/// # Errors
+///
+/// When there is no such file beneath the folder, or it may not be read.
+pub fn open_beneath(folder: &Path, relative: &Path) -> std::io::Result<std::fs::File> {
+    let file = platform::open_beneath(folder, relative)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::from(std::io::ErrorKind::InvalidInput));
+    }
+    Ok(file)
 }
 
 /// Takes `.` and `..` out of a path that does not exist, without asking the disk.

@@ -17,9 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
-use ingest::{JobQueue, Priority, Progress, QueueConfig, Runner, Vectors, Workers};
+use ingest::{
+    Job, JobContext, JobFailure, JobProgress, JobQueue, Priority, Progress, QueueConfig, Runner,
+    Vectors, Workers,
+};
 use model::{Access, Caller, Clock, Deadline, Identity, ReadOutcome, Timestamp};
 use retrieve::Retriever;
+use serde_json::Value;
 use store::Store;
 
 use crate::{
@@ -729,4 +733,33 @@ fn what_no_file_can_pass_is_refused() {
         assert_eq!(refused("crane", &[ext], &[]), Some("exts"), "{ext:?}");
     }
     assert_eq!(refused("crane", &["txt", ".TXT", "*.docx", "tar.gz"], &["1900", "2099"]), None);
+}
+
+/// Waits until its job is cancelled.
+struct Waiting;
+
+impl Runner for Waiting {
+    fn run(&self, _job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
+        while !context.progress().is_cancelled() {
+            std::thread::yield_now();
+        }
+        Err(JobFailure::Cancelled)
+    }
+}
+
+#[test]
+fn whoever_waits_for_a_cancelled_job_is_told_so() {
+    let world = Fixture::new();
+    let config =
+        FilesConfig { roots: vec![RootConfig::Path("root".into())], ..FilesConfig::default() };
+    let opened = world.open_with(config, |_| Arc::new(Waiting));
+    let root = opened.indexer.roots().all()[0].name.clone();
+    let cancel = |_: &JobProgress| {
+        for job in opened.queue.running(INDEX_JOB) {
+            opened.queue.cancel(&job.id).unwrap();
+        }
+    };
+    let caller = Caller::local_admin();
+    let told = opened.service.index(&caller, &root, false, Priority::High, &soon(), &cancel);
+    assert!(matches!(told, Err(Error::Cancelled { root: told }) if told == root));
 }

@@ -5,6 +5,10 @@ use ingest::ObjectError;
 use super::{Fixture, member, open_collection};
 use crate::{Error, FolderFile, FolderListing, Followed, Visibility};
 
+fn open(file: &FolderFile) -> std::io::Result<std::fs::File> {
+    fs_err::File::open(&file.place).map(fs_err::File::into_file)
+}
+
 /// Writes files into a folder and lists them as a walk would.
 fn listed(folder: &testkit::Folder, files: &[(&str, &str)], volume: u64) -> FolderListing {
     let files = files
@@ -28,7 +32,7 @@ fn new_changed_and_gone_files_follow() {
     let folder = testkit::Folder::new();
     let follow = |files: &[(&str, &str)]| {
         let followed =
-            world.service.follow_folder(&collection, &listed(&folder, files, 7)).unwrap();
+            world.service.follow_folder(&collection, &listed(&folder, files, 7), &open).unwrap();
         world.settle();
         followed
     };
@@ -54,14 +58,14 @@ fn new_changed_and_gone_files_follow() {
     // A share that is not mounted looks empty, and is another volume.
     for volume in [None, Some(8)] {
         let empty = FolderListing { volume, ..FolderListing::default() };
-        let refused = world.service.follow_folder(&collection, &empty).unwrap_err();
+        let refused = world.service.follow_folder(&collection, &empty, &open).unwrap_err();
         assert!(matches!(refused, Error::Object(ObjectError::BadRequest { .. })), "{refused:?}");
     }
     // One that somebody emptied is not.
     assert_eq!(follow(&[]).n_removed, 2);
     assert_eq!(titles(), [""]);
-    let gone =
-        world.service.follow_folder("no-such-collection", &FolderListing::default()).unwrap_err();
+    let gone = world.service.follow_folder("no-such-collection", &FolderListing::default(), &open);
+    let gone = gone.unwrap_err();
     assert!(matches!(gone, Error::Object(ObjectError::NotFound { what: "Collection", .. })));
 }
 
@@ -78,7 +82,7 @@ fn a_stamp_of_an_earlier_version_is_renewed_and_its_file_not_read_again() {
         let files = vec![FolderFile { path, stamp, place }];
         let volume = Some(7);
         let listing = FolderListing { files, volume, ..FolderListing::default() };
-        let followed = world.service.follow_folder(&collection, &listing).unwrap();
+        let followed = world.service.follow_folder(&collection, &listing, &open).unwrap();
         world.settle();
         followed
     };
@@ -98,7 +102,7 @@ fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
     let collection = world.collection(&ann, &base, open_collection("All"));
     let folder = testkit::Folder::new();
     let files = [("a.txt", "The tram climbs."), ("b.txt", "The ferry crosses.")];
-    world.service.follow_folder(&collection, &listed(&folder, &files, 7)).unwrap();
+    world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open).unwrap();
     world.settle();
     let documents = || world.service.list_documents(&ann, &collection, None, 100).unwrap();
     let id = documents().into_iter().find(|one| one.file_name == "a.txt").unwrap().id;
@@ -111,7 +115,8 @@ fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
     let counted = world.service.get_collection(&ann, &collection).unwrap();
     assert_eq!((counted.n_documents, counted.n_chunks), (1, 1));
     // It comes back with its file.
-    let followed = world.service.follow_folder(&collection, &listed(&folder, &files, 7)).unwrap();
+    let followed =
+        world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open).unwrap();
     assert_eq!(followed, Followed { n_replaced: 1, ..Followed::default() });
     world.settle();
     assert_eq!(world.search(&ann, &base, "tram").results.len(), 1);
@@ -128,7 +133,7 @@ fn files_of_a_folder_that_may_not_be_read_answer_no_more_until_they_are_seen_aga
     let collection = world.collection(&ann, &base, open_collection("All"));
     let folder = testkit::Folder::new();
     let follow = |listing: &FolderListing| {
-        let followed = world.service.follow_folder(&collection, listing).unwrap();
+        let followed = world.service.follow_folder(&collection, listing, &open).unwrap();
         world.settle();
         followed
     };

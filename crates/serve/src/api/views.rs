@@ -201,6 +201,8 @@ pub(super) struct DocumentView {
     knowledge_base_id: String,
     title: String,
     file_name: String,
+    /// The file of a folder that it follows, by its path below the folder.
+    follows: Option<String>,
     /// Whatever its owner gave; `search_documents` filters by it.
     metadata: Value,
     /// The tags in its metadata.
@@ -224,6 +226,7 @@ impl DocumentView {
             knowledge_base_id: document.knowledge_base_id.to_string(),
             title: document.title.clone(),
             file_name: document.file_name.clone(),
+            follows: document.source.as_ref().map(|source| source.path.clone()),
             metadata: document.metadata.clone(),
             tags: document.tags().into_iter().map(str::to_owned).collect(),
             original_bytes: document.original.as_ref().map(|original| original.n_bytes),

@@ -45,6 +45,8 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
             .with_hint("leave `full` out: what changed is indexed without it"),
         Error::Busy { root, .. } => about(Code::Conflict, message, argument, root)
             .with_hint("call again when that has ended, or with the same `full` to join it"),
+        Error::Cancelled { root } => about(Code::Conflict, message, argument, root)
+            .with_hint("what was indexed stays; call again to index the rest"),
         Error::Llm(cause) => {
             tracing_cause(&cause);
             ToolError::new(Code::LlmUpstream, message)

@@ -34,6 +34,10 @@ pub fn error(error: Error) -> ToolError {
         }
         Error::OriginalDamaged { .. } => ToolError::new(Code::Unavailable, message)
             .with_hint("put a new content in its place, or let an administrator restore a backup"),
+        Error::FollowsFile { .. } => ToolError::new(Code::Conflict, message).with_hint(
+            "change or delete the file, and the document follows; `PATCH` changes its title, tags \
+             and metadata",
+        ),
         Error::TextTooLong => ToolError::bad_request(message).with_detail("argument", "text"),
         Error::Unavailable(_) | Error::Search(_) => store_failed(&error),
         Error::LlmUnavailable(_) => {

@@ -133,10 +133,15 @@ fn index_roots(
         for warning in indexed.warnings.iter().take(args.warnings) {
             print::note(format!("  {}: {}", warning.code, warning.message));
         }
-        if indexed.n_warnings > args.warnings {
+        let (n_all, n_kept) = (indexed.n_warnings, indexed.warnings.len());
+        if n_all > args.warnings.min(n_kept) {
+            let more = match args.warnings < n_kept {
+                true => format!("`--warnings {n_kept}` prints {n_kept} of them, and "),
+                false => String::new(),
+            };
             print::note(format!(
-                "  {} warnings in all; see more with `--warnings N`",
-                indexed.n_warnings
+                "  {n_all} warnings in all; {more}`dowse status --missing` lists every file \
+                 without text and why"
             ));
         }
         reports.push(json!({

@@ -37,15 +37,23 @@ pub(super) fn together(
     let mut warnings: Vec<Value> = vec![];
     let mut found: Vec<Value> = vec![];
     let mut query = Value::Null;
+    let n_results = |answer: &Value| answer["results"].as_array().map_or(0, Vec::len);
+    let has_results = answers.iter().any(|(_, answer)| n_results(answer) > 0);
     for (base, mut answer) in answers {
         name_base(&mut answer, base);
         query = answer["query"].take();
+        // That one base has nothing, and how near it came, means nothing while another has
+        // something.
+        let is_empty = n_results(&answer) == 0;
+        let is_said = |warning: &Value| {
+            let text = warning.as_str().unwrap_or_default();
+            !(has_results && is_empty && knowledge::is_about_emptiness(text))
+        };
         if let Value::Array(results) = answer["results"].take() {
             found.extend(results);
         }
         if let Value::Array(of_base) = answer["warnings"].take() {
-            // That one base has nothing means nothing while another has something.
-            let is_new = |warning: &Value| !warnings.contains(warning);
+            let is_new = |warning: &Value| is_said(warning) && !warnings.contains(warning);
             let new: Vec<Value> = of_base.into_iter().filter(is_new).collect();
             warnings.extend(new);
         }
@@ -53,9 +61,6 @@ pub(super) fn together(
     let score = |result: &Value| result["score"].as_f64().unwrap_or_default();
     found.sort_by(|one, other| score(other).total_cmp(&score(one)));
     found.truncate(usize::try_from(max_results).unwrap_or(usize::MAX));
-    if !found.is_empty() {
-        warnings.retain(|warning| warning != "No results found");
-    }
     json!({ "query": query, "count": found.len(), "results": found, "warnings": warnings })
 }
 
