@@ -15,7 +15,7 @@ const MAX_WORD_CHARS: usize = 40;
 
 /// A word of the query in a passage.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct WordMatch {
     /// The position in the list of query words.
     pub(crate) word_idx: usize,
     /// Where it is in the passage, in characters.
@@ -26,7 +26,7 @@ pub(crate) struct Found {
 
 /// Cuts the window of whole sentences that is worth most to the query, the earliest of equals: each
 /// word counts once, by its worth. A sentence that is longer than a window is cut around its words.
-pub(crate) fn snippet(found: &[Found], passage: &str) -> Snippet {
+pub(crate) fn snippet(found: &[WordMatch], passage: &str) -> Snippet {
     let chars: Vec<char> = passage.chars().collect();
     let sentences = sentence_spans(passage);
     let n_chars = sentences.last().map_or(0, |last| last.end);
@@ -52,13 +52,16 @@ pub(crate) fn snippet(found: &[Found], passage: &str) -> Snippet {
 }
 
 /// Gives the words that are wholly inside a window.
-fn inside<'a>(found: &'a [Found], window: &Range<usize>) -> impl Iterator<Item = &'a Found> {
+fn inside<'a>(
+    found: &'a [WordMatch],
+    window: &Range<usize>,
+) -> impl Iterator<Item = &'a WordMatch> {
     let (start, end) = (window.start, window.end);
     found.iter().filter(move |found| found.chars.start >= start && found.chars.end <= end)
 }
 
 /// Adds up what is inside a window: every word once, and a little for each time it comes again.
-fn worth(found: &[Found], window: &Range<usize>) -> f64 {
+fn worth(found: &[WordMatch], window: &Range<usize>) -> f64 {
     let mut words: BTreeMap<usize, f64> = BTreeMap::new();
     let mut n_times = 0_u32;
     for found in inside(found, window) {
@@ -73,7 +76,7 @@ const SMALL: f64 = 1e-3;
 
 /// Gives the first word of the line that is worth most inside a window, the earliest of equals; the
 /// window's start when it has none.
-fn best_line(chars: &[char], window: &Range<usize>, found: &[Found]) -> usize {
+fn best_line(chars: &[char], window: &Range<usize>, found: &[WordMatch]) -> usize {
     let mut best = (0.0, window.start);
     let mut start = window.start;
     while start < window.end {
@@ -103,7 +106,7 @@ fn sentence_spans(passage: &str) -> Vec<Range<usize>> {
     spans
 }
 
-fn best_window(sentences: &[Range<usize>], found: &[Found]) -> Option<Range<usize>> {
+fn best_window(sentences: &[Range<usize>], found: &[WordMatch]) -> Option<Range<usize>> {
     let mut best: Option<(f64, Range<usize>)> = None;
     for (first, sentence) in sentences.iter().enumerate() {
         let mut end = sentence.end;
@@ -123,7 +126,7 @@ fn best_window(sentences: &[Range<usize>], found: &[Found]) -> Option<Range<usiz
 }
 
 /// Cuts the window out of one long sentence that is worth most, beginning a little before a match.
-fn around(sentence: &Range<usize>, found: &[Found]) -> Range<usize> {
+fn around(sentence: &Range<usize>, found: &[WordMatch]) -> Range<usize> {
     let window_at = |first: usize| {
         let start = first.saturating_sub(MAX_CHARS / 4).max(sentence.start);
         let start = start.min(sentence.end.saturating_sub(MAX_CHARS));
@@ -142,7 +145,7 @@ fn around(sentence: &Range<usize>, found: &[Found]) -> Range<usize> {
 
 /// Moves the edges of a window off the words that they cut, unless these are words that were asked
 /// for, or no words: scripts without spaces are cut anywhere.
-fn at_words(chars: &[char], window: Range<usize>, found: &[Found]) -> Range<usize> {
+fn at_words(chars: &[char], window: Range<usize>, found: &[WordMatch]) -> Range<usize> {
     let is_cut = |at: usize| {
         let is_part = |at: usize| {
             chars.get(at).is_some_and(|char| char.is_alphanumeric() && !text::is_ideograph(*char))
@@ -182,13 +185,13 @@ mod tests {
     use super::*;
 
     /// Finds words in a text; each is worth as much as it has letters.
-    fn found(words: &[&str], text: &str) -> Vec<Found> {
+    fn found(words: &[&str], text: &str) -> Vec<WordMatch> {
         let mut all = Vec::new();
         for (word_idx, word) in words.iter().enumerate() {
             for (at, _) in text.match_indices(word) {
                 let start = text[..at].chars().count();
                 let end = start + word.chars().count();
-                all.push(Found {
+                all.push(WordMatch {
                     word_idx,
                     chars: Span::new(start, end),
                     worth: word.len() as f64,

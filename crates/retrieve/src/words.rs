@@ -12,7 +12,7 @@ use text::{
 
 use crate::features::WordFigures;
 use crate::question::Question;
-use crate::snippet::Found;
+use crate::snippet::WordMatch;
 use crate::{Result, Scope};
 
 /// Two words that follow each other in the query do so in the passage when no more characters
@@ -121,8 +121,8 @@ impl<'a> WeighedWords<'a> {
     }
 
     /// Gives words of the query in a passage with what each is worth.
-    pub(crate) fn found(&self, matches: &[Match]) -> Vec<Found> {
-        let found = |one: &Match| Found {
+    pub(crate) fn found(&self, matches: &[Match]) -> Vec<WordMatch> {
+        let found = |one: &Match| WordMatch {
             word_idx: one.word_idx,
             chars: one.chars,
             worth: self.worth.get(one.word_idx).copied().unwrap_or_default(),

@@ -30,7 +30,7 @@ pub(crate) struct Judged {
     pub(crate) fused: Fused,
     pub(crate) passage: StoredPassage,
     pub(crate) evidence: Evidence,
-    pub(crate) matches: Vec<snippet::Found>,
+    pub(crate) matches: Vec<snippet::WordMatch>,
     pub(crate) explanation: Explanation,
     pub(crate) score: Score,
 }
