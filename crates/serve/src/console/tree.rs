@@ -151,7 +151,11 @@ fn beginning(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         // The mark of what was left out needs no name.
-        other => other.to_string().replace("\"…\":\"…\"", "…").replace("\"…\"", "…"),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.to_string().replace("\"…\":\"…\"", "…").replace("\"…\"", "…"),
     };
     let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
     if shown.len() < text.len() {
