@@ -43,13 +43,13 @@ impl FeedProblems {
     }
 
     /// Notes how a look at a folder went; tells whether that is another problem than before.
-    fn set(&self, folder: &Path, problem: Option<String>) -> bool {
+    fn set(&self, folder: &Path, problem: Option<&str>) -> bool {
         let mut problems = self.0.lock();
-        let before = match problem.clone() {
-            Some(problem) => problems.insert(folder.to_owned(), problem),
+        let before = match problem {
+            Some(problem) => problems.insert(folder.to_owned(), problem.to_owned()),
             None => problems.remove(folder),
         };
-        problem.is_some() && before != problem
+        problem.is_some() && before.as_deref() != problem
     }
 }
 
@@ -196,7 +196,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
         // Nobody tells when it comes back: it is looked for until then.
         if !folder.is_dir() {
             away.insert(folder.clone());
-            if problems.set(&folder, Some("it does not exist, or may not be read".to_owned())) {
+            if problems.set(&folder, Some("it does not exist, or may not be read")) {
                 tracing::warn!(folder = %folder.display(), "a folder of a collection is away");
             }
             continue;
@@ -211,7 +211,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
         );
         match looked {
             Ok(Some((looked, problem))) => {
-                if problems.set(&folder, problem.clone()) {
+                if problems.set(&folder, problem.as_deref()) {
                     let problem = problem.unwrap_or_default();
                     let folder = folder.display();
                     tracing::warn!(%folder, problem, "a folder of a collection cannot be followed");
