@@ -259,11 +259,5 @@ fn overlap_start(shared: &str) -> Option<usize> {
         })
         .or_else(|| by(|char| matches!(char, '、' | '，')))
         .or_else(|| by(char::is_whitespace))
-        .or_else(|| is_unspaced(shared).then_some(0))
-}
-
-/// Tells whether a stretch without any blank can begin anywhere: in a script without spaces. In
-/// others it is a piece of a word, which nobody looks for.
-fn is_unspaced(shared: &str) -> bool {
-    !shared.contains(char::is_whitespace) && shared.chars().next().is_some_and(text::is_ideograph)
+        .or_else(|| (!shared.contains(char::is_whitespace)).then_some(0))
 }
