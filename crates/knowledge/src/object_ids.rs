@@ -1,4 +1,4 @@
-//! Ids of the objects of this family: one kind can never be passed where another is asked for.
+//! Ids of the objects of this family: a type for each kind, so that signatures say which one is meant.
 
 model::object_id! {
     /// A collection of documents of a knowledge base.

@@ -48,7 +48,7 @@ pub(crate) fn examine(
     behind: &BTreeMap<NamespaceId, String>,
 ) -> Health {
     let mut degraded = vec![];
-    let reads = match catalogue.identity() {
+    let mut reads = match catalogue.identity() {
         Ok(_) => true,
         Err(error) => {
             degraded.push(Degradation { part: "catalogue", problem: with_causes(&error) });
@@ -70,14 +70,21 @@ pub(crate) fn examine(
     let lag = match lag(catalogue, engine) {
         Ok(lag) => lag,
         Err(error) => {
-            if reads {
+            let is_said = degraded.iter().any(|one: &Degradation| one.part == "catalogue");
+            if error.is_catalogue_away() {
+                // It went away since its identity was read: one session may outlive the others.
+                reads = false;
+                if !is_said {
+                    degraded.push(Degradation { part: "catalogue", problem: with_causes(&error) });
+                }
+            } else if reads {
                 degraded.push(Degradation { part: "engine", problem: with_causes(&error) });
             }
             0
         }
     };
     // What is sent then is refused: nobody could find it.
-    let writes = writes && away.is_none();
+    let writes = reads && writes && away.is_none();
     if let Some(problem) = away {
         let problem = format!("`{}` does not answer: {problem}", engine.info().name);
         degraded.push(Degradation { part: "engine", problem });

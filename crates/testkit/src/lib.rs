@@ -1,7 +1,7 @@
 //! What tests of every crate share: a clock that stands still, callers, temporary folders, free
 //! ports, a real server, and small clients for it.
 //!
-//! Rooms use this crate as a dev-dependency. It knows the outside of the product (the flags of
+//! Crates use it as a dev-dependency. It knows the outside of the product (the flags of
 //! the binary, HTTP, JSON-RPC) and the words of `model`, and nothing else of the workspace, so that a
 //! test that goes through it sees what a user sees. It is blocking throughout, and it panics where
 //! a library would return an error: a failed set-up should stop the test at the line that asked

@@ -72,6 +72,13 @@ impl Fixture {
     /// Stops the server, and checks that it leaves one whole file and goes on with the record of
     /// calls.
     fn check_end(self, n_earlier_calls: usize) {
+        // An index that is stopped before its end is a problem to `dowse check`.
+        let is_done = |job: &Value| job["status"] != "queued" && job["status"] != "running";
+        let is_quiet = || {
+            let jobs = self.server.http().get("/v1/jobs").json();
+            jobs["jobs"].as_array().is_some_and(|jobs| jobs.iter().all(is_done))
+        };
+        assert!(testkit::wait_until(PATIENCE, is_quiet), "{}", self.server.stderr());
         assert!(self.server.stop().success());
         let store = self.folder.join("data/store");
         let log = fs_err::metadata(store.join("catalogue.sqlite-wal"));

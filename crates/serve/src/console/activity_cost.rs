@@ -77,7 +77,7 @@ fn list_cost(viewer: &Viewer) -> Markup {
                 td { (bar(*n_tokens as f64 / most as f64)) }
             } } }
         } }
-        p .note { "What an agent pays before it has asked anything. " a href=(viewer.href("/tools")) { "By tool" } "." }
+        p .note { "What an agent pays before it has asked anything, at most, as it is estimated here; " code { "dowse tools" } " counts it. " a href=(viewer.href("/tools")) { "By tool" } "." }
     }
 }
 

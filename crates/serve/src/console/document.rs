@@ -4,7 +4,7 @@
 use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
-use model::{Passage, ReadOutcome};
+use model::{Passage, Pointer, ReadOutcome};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
@@ -253,9 +253,7 @@ struct Piece {
 
 fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Params) -> Markup {
     let at = params.get("at");
-    let hit = at.and_then(|at| {
-        passages.iter().position(|passage| passage.pointer.to_string().eq_ignore_ascii_case(at))
-    });
+    let hit = at.and_then(|at| hit_at(passages, at));
     let from = match params.get("from") {
         Some(_) => params.number("from", 0, passages.len().saturating_sub(1)),
         None => hit.unwrap_or_default().saturating_sub(SHOWN / 3),
@@ -272,6 +270,37 @@ fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Par
         (neighbours(viewer, "/files", &base, from, until, passages.len()))
         div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
         (neighbours(viewer, "/files", &base, from, until, passages.len()))
+    }
+}
+
+/// Finds the passage that a pointer leads to: the one at it, or the last one that begins before its
+/// line, since a hit points at the line that says most of the query.
+fn hit_at(passages: &[Passage], at: &str) -> Option<usize> {
+    let is_at = |passage: &Passage| passage.pointer.to_string().eq_ignore_ascii_case(at);
+    passages.iter().position(is_at).or_else(|| {
+        let (file, line) = line_of(&at.parse().ok()?)?;
+        passages.iter().rposition(|passage| {
+            line_of(&passage.pointer)
+                .is_some_and(|(other_file, first)| other_file == file && first <= line)
+        })
+    })
+}
+
+/// Gives the file inside an archive and the line that a pointer names, where it names a line.
+fn line_of(pointer: &Pointer) -> Option<(Option<String>, u32)> {
+    match pointer {
+        Pointer::Line(line) => Some((None, *line)),
+        Pointer::Inner { path, place } => {
+            let (inner, line) = line_of(place)?;
+            let file = inner.map_or(path.clone(), |inner| format!("{path}/{inner}"));
+            Some((Some(file), line))
+        }
+        Pointer::Whole
+        | Pointer::Page(_)
+        | Pointer::Slide(_)
+        | Pointer::Sheet { .. }
+        | Pointer::Message(_)
+        | Pointer::Json(_) => None,
     }
 }
 
@@ -416,7 +445,7 @@ fn whole_body(fetched: &Value, query: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use model::{PassageId, Pointer, Span};
+    use model::{PassageId, Span};
 
     use super::*;
 
@@ -439,6 +468,25 @@ mod tests {
         let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
         assert_eq!(texts, ["one two țhree", " four", "far"]);
         assert!(pieces[1].is_hit && pieces[1].n_overlap == 5);
+    }
+
+    #[test]
+    fn a_line_leads_to_the_passage_that_holds_it() {
+        let at = |pointer: Pointer| Passage { pointer, ..passage(0, 0, "x") };
+        let inner = |line| Pointer::Inner {
+            path: "a.txt".to_owned(),
+            place: Box::new(Pointer::Line(line)),
+        };
+        let passages = [1, 11, 30].map(|line| at(Pointer::Line(line)));
+        for (pointer, expected) in
+            [("line 1", Some(0)), ("Line 7", Some(0)), ("line 11", Some(1)), ("line 99", Some(2))]
+        {
+            assert_eq!(hit_at(&passages, pointer), expected, "{pointer}");
+        }
+        for other in ["page 2", "a.txt > line 7", "nonsense"] {
+            assert_eq!(hit_at(&passages, other), None, "{other}");
+        }
+        assert_eq!(hit_at(&[at(inner(1)), at(inner(5))], "a.txt > line 4"), Some(0));
     }
 
     #[test]

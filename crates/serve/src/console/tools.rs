@@ -37,7 +37,8 @@ pub(super) async fn list(viewer: Viewer) -> Response {
     let body = html! {
         h1 { "Tools" }
         p { "What an agent at " code { (viewer.app.server.link_base()) "/mcp" } " can call. "
-            code { "tools/list" } " costs it " strong { (thousands(total)) " tokens" } " before it has asked anything." }
+            code { "tools/list" } " costs it at most about " strong { (thousands(total)) " tokens" } " before it has asked anything; "
+            code { "dowse tools" } " counts them to the token." }
         div .scroll tabindex="0" {
             table .stack {
                 thead { tr { th scope="col" { "Tool" } th scope="col" { "When an agent uses it" }
@@ -89,7 +90,7 @@ fn served_at(viewer: &Viewer, path: &str, registry: &Registry) -> Markup {
         @if listed.is_empty() {
             p .note { "None of its tools is for you." }
         } @else {
-            p .note { code { "tools/list" } " costs " (thousands(total)) " tokens there." }
+            p .note { code { "tools/list" } " costs at most about " (thousands(total)) " tokens there." }
             ul .chips { @for tool in &listed {
                 @let name = &tool.spec.name;
                 @let at = Params::default().with("at", path);
