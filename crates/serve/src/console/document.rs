@@ -479,7 +479,7 @@ mod tests {
         };
         let passages = [1, 11, 30].map(|line| at(Pointer::Line(line)));
         for (pointer, expected) in
-            [("line 1", Some(0)), ("Line 7", Some(0)), ("line 11", Some(1)), ("line 99", Some(2))]
+            [("line 1", Some(0)), ("line 7", Some(0)), ("line 11", Some(1)), ("line 99", Some(2))]
         {
             assert_eq!(hit_at(&passages, pointer), expected, "{pointer}");
         }
