@@ -65,6 +65,9 @@ pub enum RootConfig {
         /// Who may use it.
         allow: Access,
     },
+    /// For everyone who is authenticated, named on the command line and in no file: its index stays
+    /// when it is not named again.
+    Named(PathBuf),
 }
 
 /// A folder with who may use it, as it is written. A misspelt key is an error: it would leave a
@@ -105,14 +108,16 @@ impl RootConfig {
     /// Gives the folder.
     pub fn path(&self) -> &PathBuf {
         match self {
-            RootConfig::Path(path) | RootConfig::Restricted { path, .. } => path,
+            RootConfig::Path(path)
+            | RootConfig::Restricted { path, .. }
+            | RootConfig::Named(path) => path,
         }
     }
 
     /// Gives who may use it.
     pub fn access(&self) -> Access {
         match self {
-            RootConfig::Path(_) => Access::everyone(),
+            RootConfig::Path(_) | RootConfig::Named(_) => Access::everyone(),
             RootConfig::Restricted { allow, .. } => allow.clone(),
         }
     }

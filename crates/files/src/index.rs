@@ -48,12 +48,6 @@ pub(crate) mod attribute {
 /// The namespace that files live in.
 const NAMESPACE: &str = "files";
 
-/// Erases all that was ever indexed, for a server that has no roots any more; tells whether there
-/// was anything.
-pub fn forget_all(store: &Store) -> Result<bool> {
-    Ok(store.drop_namespace(&NamespaceId::new(NAMESPACE))?)
-}
-
 /// Erases what was indexed of some roots, by their names, and tells how many files that were.
 pub fn forget_roots(store: &Store, roots: &BTreeSet<String>) -> Result<usize> {
     let namespace = NamespaceId::new(NAMESPACE);

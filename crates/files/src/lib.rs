@@ -50,8 +50,7 @@ pub use config::{FilesConfig, RootConfig};
 pub use deep::MAX_BY_RANK;
 pub use error::{Error, Result};
 pub use index::{
-    INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_all, forget_roots,
-    indexed_roots,
+    INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_roots, indexed_roots,
 };
 pub use notice::may_concern;
 pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};

@@ -212,6 +212,12 @@ impl Service {
         self.0.indexer.roots().all().iter().map(|root| root.name.clone()).collect()
     }
 
+    /// Names the folders that a configuration file names.
+    pub fn configured_root_names(&self) -> BTreeSet<String> {
+        let roots = self.0.indexer.roots().all().iter().filter(|root| root.is_configured);
+        roots.map(|root| root.name.clone()).collect()
+    }
+
     /// Takes out of the index what belongs to folders that are no longer configured. Jobs that
     /// still take such a folder in are stopped first, unless folders of others stay.
     pub fn forget_other_roots(&self, strangers: Strangers) -> Result<usize> {

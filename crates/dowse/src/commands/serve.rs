@@ -163,7 +163,7 @@ pub(super) fn add_indexed_folders(
     if config.files.roots.is_empty() {
         let folders = ::files::indexed_roots(&shared_state.open_store()?.store)?;
         config.files.roots =
-            folders.into_iter().map(|folder| RootConfig::Path(PathBuf::from(folder))).collect();
+            folders.into_iter().map(|folder| RootConfig::Named(PathBuf::from(folder))).collect();
     }
     Ok(())
 }
@@ -184,7 +184,7 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
             "`{}` is not a folder\nhint: name a folder that exists",
             folder.display()
         );
-        config.files.roots.push(RootConfig::Path(folder));
+        config.files.roots.push(RootConfig::Named(folder));
     }
     Ok(())
 }

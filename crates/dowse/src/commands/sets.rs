@@ -100,7 +100,7 @@ fn taken(set: Remembered, config: &Config) -> anyhow::Result<Loaded> {
         }
         None => {
             let mut config = Config { data_dir, ..config.clone() };
-            config.files.roots = set.folders.into_iter().map(::files::RootConfig::Path).collect();
+            config.files.roots = set.folders.into_iter().map(::files::RootConfig::Named).collect();
             Ok(Loaded { config, file: None })
         }
     }
@@ -161,7 +161,7 @@ pub(super) fn take_served(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Resu
 pub(super) fn take_folders(loaded: &mut Loaded) {
     if loaded.file.is_none() && loaded.config.files.roots.is_empty() {
         let folders = remembered_in(&loaded.config.data_dir).unwrap_or_default();
-        loaded.config.files.roots = folders.into_iter().map(::files::RootConfig::Path).collect();
+        loaded.config.files.roots = folders.into_iter().map(::files::RootConfig::Named).collect();
     }
 }
 
@@ -339,7 +339,7 @@ pub(super) fn indexed_roots(
 ) -> anyhow::Result<Vec<::files::RootConfig>> {
     let folders = ::files::indexed_roots(&shared_state.open_store()?.store)?;
     let folders = folders.into_iter().map(PathBuf::from);
-    Ok(folders.map(::files::RootConfig::Path).collect())
+    Ok(folders.map(::files::RootConfig::Named).collect())
 }
 
 /// Holds that a running server serves what is named, and gives the names as it knows them.

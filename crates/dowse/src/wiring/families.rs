@@ -25,7 +25,7 @@ use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::feeds::Feeds;
 use super::shared_state::{chart_folder, store_folder};
-use super::{SharedState, claims, models};
+use super::{SharedState, claims, configured, models};
 use crate::config::{Config, EmbedderProvider};
 
 /// How long `indexFolder` waits before it gives the job's handle instead of its result.
@@ -121,28 +121,40 @@ impl Families {
         if strangers == Strangers::Forget {
             self.forget_folders_of_nobody(shared_state)?;
         }
-        // Folders that are not named here may be those of another server.
-        let strangers = match shared_state.open_store()?.store.catalogue().is_shared() {
-            true => Strangers::Keep,
-            false => strangers,
-        };
-        if self.files.is_none()
-            && strangers == Strangers::Forget
-            && files::forget_all(&shared_state.open_store()?.store)?
-        {
-            shared_state.erase_answers(None);
-            tracing::info!("no folders are configured any more: their index was erased");
+        if strangers == Strangers::Forget {
+            self.forget_folders_taken_out(shared_state)?;
         }
         if let Some(files) = &self.files {
-            let n_forgotten = files.forget_other_roots(strangers)?;
+            // Those that are not named here may be another server's, or named on a command line.
+            let n_forgotten = files.forget_other_roots(Strangers::Keep)?;
             if n_forgotten > 0 {
                 shared_state.erase_answers(None);
-                tracing::info!(n_forgotten, "files of folders that are no longer configured left");
+                tracing::info!(n_forgotten, "files that belong to another folder now left it");
             }
             files.index_all()?;
         }
         self.contexts.recover()?;
         shared_state.open_store()?.start_vectors()
+    }
+
+    /// Where one process has the store, erases what was read from folders that the configuration
+    /// file named at the last start and does not name any more.
+    fn forget_folders_taken_out(&self, shared_state: &SharedState) -> anyhow::Result<()> {
+        let kept = shared_state.open_store()?;
+        if kept.store.catalogue().is_shared() {
+            return Ok(());
+        }
+        let named = self.files.as_ref().map(files::Service::root_names).unwrap_or_default();
+        let mut gone = configured::named_before(&kept.store)?;
+        gone.retain(|root| !named.contains(root));
+        if !gone.is_empty() {
+            files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
+            let n_forgotten = files::forget_roots(&kept.store, &gone)?;
+            shared_state.erase_answers(None);
+            tracing::info!(n_forgotten, ?gone, "folders left the configuration and the index");
+        }
+        let configured = self.files.as_ref().map(files::Service::configured_root_names);
+        Ok(configured::remember(&kept.store, configured.unwrap_or_default())?)
     }
 
     /// Where servers share a catalogue, erases what was read from folders that this server was the

@@ -190,3 +190,30 @@ fn variables_that_are_empty_are_none_and_misspelt_ones_are_named() {
     assert!(found.contains("`DOWSE_SERVER_LISTN`"), "{found}");
     assert!(found.contains("`DOWSE_SERVER_LISTEN`") && !found.contains("DOWSE_KEY_CI"), "{found}");
 }
+
+/// A folder that was only named on the command line left the index with the next start of a server
+/// whose file names others.
+#[test]
+fn a_folder_named_on_the_command_line_stays_beside_a_configuration() {
+    let machine = Machine::new();
+    for folder in ["work/docs", "work/gone", "work/other"] {
+        machine.0.write(format!("{folder}/a.txt"), "an ibis in the river");
+    }
+    let configure = |roots: &str| {
+        machine.0.write("work/dowse.toml", format!("[files]\nroots = {roots}\n"));
+        let mut serve = machine.typed("work", &["serve", "--no-model", "--listen", "127.0.0.1:0"]);
+        serve.args(["--config", "dowse.toml"]);
+        let server = Server::start_command(serve);
+        server.wait_until_ready();
+        assert!(server.stop().success());
+    };
+    machine.0.write("work/dowse.toml", "[files]\nroots = [\"docs\", \"gone\"]\n");
+    let index = ["index", "--no-model", "--json", "other"];
+    said(&machine.run("work", &index), 0);
+    configure("[\"docs\", \"gone\"]");
+    configure("[\"docs\"]");
+    let (stdout, _) = said(&machine.run("work", &index), 0);
+    assert!(stdout.contains("\"indexed\":0") || stdout.contains("\"indexed\": 0"), "{stdout}");
+    let (stdout, _) = said(&machine.run("work", &["index", "--no-model", "--json", "gone"]), 0);
+    assert!(stdout.contains("\"indexed\":1") || stdout.contains("\"indexed\": 1"), "{stdout}");
+}

@@ -25,6 +25,8 @@ pub struct Root {
     pub name: String,
     /// Who may use it.
     pub access: Access,
+    /// Whether a configuration file names it.
+    pub is_configured: bool,
 }
 
 /// Every folder that may be searched.
@@ -50,7 +52,8 @@ impl Roots {
                 .to_str()
                 .ok_or_else(|| bad(std::io::Error::from(std::io::ErrorKind::InvalidInput)))?
                 .to_owned();
-            Ok(Root { path: resolved, name, access: config.access() })
+            let is_configured = !matches!(config, RootConfig::Named(_));
+            Ok(Root { path: resolved, name, access: config.access(), is_configured })
         });
         roots.collect::<Result<Vec<_>>>().map(Roots)
     }

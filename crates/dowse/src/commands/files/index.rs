@@ -18,7 +18,7 @@ use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
 use crate::print;
-use crate::wiring::{SharedState, failing_embedder};
+use crate::wiring::{SharedState, failing_embedder, remember_before_indexing};
 
 /// How long one wait for a job takes; between two it is seen whether somebody still waits.
 const STEP: Duration = Duration::from_secs(2);
@@ -80,6 +80,7 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
                 // Writing to an engine that is away waits for it; whoever types this would wait
                 // without a word.
                 ensure_engine(&shared_state)?;
+                remember_before_indexing(&shared_state.open_store()?.store)?;
                 let roots = service.roots(&Caller::local_admin());
                 let maker = VectorMaker::ThisCommand;
                 index_roots(&shared_state, &service, &roots, &args, maker, args.json)
