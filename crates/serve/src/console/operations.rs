@@ -220,7 +220,8 @@ async fn keys(viewer: &Viewer, keys: &Value) -> Markup {
     if keys.is_empty() {
         return empty(
             "No API key is configured.",
-            &html! { p { "Name one in " code { "dowse.toml" } ": " code { "[[auth.keys]] name = \"ann\", key_env = \"ANN_KEY\"" } } },
+            &html! { p { "Name one in " code { "dowse.toml" } ":" }
+            pre { code { "[[auth.keys]]\nname = \"ann\"\nkey_env = \"ANN_KEY\"\nroles = [\"reader\"]\n" } } },
         );
     }
     let with_console = Params::default().with("console", "1");
