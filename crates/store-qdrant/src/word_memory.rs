@@ -20,7 +20,7 @@ use crate::ledger::Entry;
 use crate::point;
 use crate::word_table::{FIELDS, WordTable, id_in};
 
-/// Passages of all tables together: about 1 kB each. A larger namespace is counted in Qdrant.
+/// Passages of all tables together: about 1 kB each, by computation. A larger namespace is counted in Qdrant.
 const MAX_ROWS: usize = 131_072;
 /// Points that are read at once.
 const POINTS_PER_PAGE: u32 = 256;
