@@ -10,8 +10,8 @@ use qdrant_client::qdrant::{Condition, Filter as ServerFilter, Range};
 use store::Filter;
 
 use crate::point::{
-    ANCESTORS, DOCUMENT, KEYWORDS, POINTER, PrefixOf, STARTS, TENANT, TERMS, integer_field,
-    keyword_value,
+    ANCESTORS, DOCUMENT, KEYWORDS, PASSAGE, POINTER, PrefixOf, STARTS, TENANT, TERMS,
+    integer_field, keyword_value,
 };
 use crate::terms::{self, Term};
 
@@ -81,7 +81,11 @@ pub(crate) fn bound_of(filter: &Filter, integers: &BTreeSet<String>) -> Bound {
             exact(Condition::matches(DOCUMENT, ids))
         }
         Filter::DocumentPrefix(prefix) => prefix_bound(PrefixOf::Document, prefix),
-        Filter::PassagePrefix(prefix) => prefix_bound(PrefixOf::Passage, prefix),
+        Filter::Passages(ids) if ids.is_empty() => exact(nothing()),
+        Filter::Passages(ids) => {
+            let ids: Vec<String> = ids.iter().map(|id| id.as_str().to_owned()).collect();
+            exact(Condition::matches(PASSAGE, ids))
+        }
         Filter::PointerPrefix(prefix) => prefix_bound(PrefixOf::Pointer, prefix),
         Filter::Pointer(pointer) => exact(Condition::matches(POINTER, pointer.clone())),
         Filter::And(parts) => {
@@ -179,7 +183,7 @@ pub(crate) fn fits(filter: &Filter, candidate: &Candidate<'_>) -> bool {
         },
         Filter::Documents(ids) => ids.iter().any(|id| id.as_str() == candidate.document),
         Filter::DocumentPrefix(prefix) => candidate.document.starts_with(prefix),
-        Filter::PassagePrefix(prefix) => candidate.passage.starts_with(prefix),
+        Filter::Passages(ids) => ids.iter().any(|id| id.as_str() == candidate.passage),
         Filter::PointerPrefix(prefix) => candidate.pointer.starts_with(prefix),
         Filter::Pointer(pointer) => candidate.pointer == pointer,
         Filter::And(parts) => parts.iter().all(|part| fits(part, candidate)),

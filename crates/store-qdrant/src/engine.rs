@@ -22,6 +22,7 @@ use crate::ledger::{self, Entry};
 use crate::namespace::Turns;
 use crate::point::DENSE;
 use crate::terms::Term;
+use crate::word_memory::{Shared, WordMemory};
 use crate::{ENGINE, QdrantConfig};
 
 /// How often to ask whether the cluster answers.
@@ -33,8 +34,9 @@ const REACH_LIMIT: Duration = Duration::from_secs(8);
 /// Words and vectors in Qdrant, over any catalogue.
 pub struct QdrantEngine {
     pub(crate) catalogue: Arc<dyn Catalogue>,
-    pub(crate) client: Client,
+    pub(crate) client: Arc<Client>,
     pub(crate) figures: Figures,
+    pub(crate) words: WordMemory,
     pub(crate) config: QdrantConfig,
     collections: Collections,
     turns: Turns,
@@ -54,12 +56,29 @@ impl QdrantEngine {
     ) -> Result<Self> {
         Ok(QdrantEngine {
             catalogue,
-            client: Client::open(config)?,
+            client: Arc::new(Client::open(config)?),
             figures: Figures::default(),
+            words: WordMemory::default(),
             config: config.clone(),
             collections: Collections::default(),
             turns: Turns::new(holder.into()),
         })
+    }
+
+    /// Tells whether the words of a namespace are in memory, so that questions neither count in Qdrant
+    /// nor read payloads.
+    ///
+    /// # Errors
+    ///
+    /// Those of the catalogue.
+    pub fn has_words_in_memory(&self, namespace: &NamespaceId) -> Result<bool> {
+        let number = state_of(&*self.catalogue, namespace)?.number;
+        let entry = ledger::entry(&*self.catalogue, number)?;
+        Ok(entry.is_some_and(|entry| self.words.has(&entry.tenant)))
+    }
+
+    pub(crate) fn word_table(&self, entry: &Entry, n_passages: usize) -> Option<Shared> {
+        self.words.of(&self.client, &*self.catalogue, entry, n_passages)
     }
 
     fn follower(&self) -> Follower<'_> {
@@ -185,7 +204,9 @@ impl Engine for QdrantEngine {
                     .map(|(form, term)| vec![Term::word(Field::Text, *form, term)])
                     .collect();
                 let deadline = Deadline::after(QUESTION_LIMIT);
-                self.figures.count(&self.client, &entry, &wanted, &deadline)?
+                let table = self.word_table(&entry, state.counts.n_passages);
+                let table = table.as_ref();
+                self.figures.count(&self.client, &entry, table, &wanted, &deadline)?
             }
         };
         let counted = terms.iter().zip(holding).map(|((form, term), n_passages)| TermCount {

@@ -16,6 +16,7 @@ use crate::condition::{self, of_tenant};
 use crate::ledger::Entry;
 use crate::point::{TEXT_LENGTH, TITLE_LENGTH};
 use crate::terms::{self, Term};
+use crate::word_memory::Shared;
 
 /// Namespaces whose figures are remembered.
 const MAX_REMEMBERED: usize = 256;
@@ -47,14 +48,19 @@ struct OfTenant {
 }
 
 impl Figures {
-    /// Gives the totals and how many points hold one of each list of terms.
+    /// Gives the totals and how many points hold one of each list of terms: from the table where there
+    /// is one, else from what is remembered, else from Qdrant.
     pub(crate) fn count(
         &self,
         client: &Client,
         entry: &Entry,
+        table: Option<&Shared>,
         wanted: &[Vec<Term>],
         deadline: &Deadline,
     ) -> Result<(Totals, Vec<f64>)> {
+        if let Some(counted) = table.and_then(|table| from_table(entry, table, wanted)) {
+            return Ok(counted);
+        }
         let (totals, mut known) = self.known(entry, wanted);
         let mut missing: Vec<Vec<Term>> = wanted
             .iter()
@@ -91,6 +97,7 @@ impl Figures {
         &self,
         client: &Client,
         entry: &Entry,
+        table: Option<&Shared>,
         query: &WordsQuery,
         deadline: &Deadline,
     ) -> Result<Statistics> {
@@ -112,7 +119,7 @@ impl Figures {
                 wanted.extend(terms.iter().map(|term| one(term)));
             }
         }
-        let (totals, holding) = self.count(client, entry, &wanted, deadline)?;
+        let (totals, holding) = self.count(client, entry, table, &wanted, deadline)?;
         Ok(Statistics {
             n_passages: totals.n_passages,
             mean_text: totals.mean_text,
@@ -152,6 +159,18 @@ impl Figures {
         }
         known.holding.extend(counted.iter().cloned());
     }
+}
+
+/// Counts in memory; nothing where the table has gone on by now, or does not know what is asked.
+fn from_table(entry: &Entry, table: &Shared, wanted: &[Vec<Term>]) -> Option<(Totals, Vec<f64>)> {
+    let dated = table.read();
+    // Beginnings of words are in Qdrant alone.
+    let is_word = |key: &Vec<Term>| !key.is_empty() && key.iter().all(|term| !term.is_start);
+    if dated.seen != entry.seen || !wanted.iter().all(is_word) {
+        return None;
+    }
+    let holding = wanted.iter().map(|words| dated.table.n_holding(words) as f64);
+    Some((dated.table.totals(), holding.collect()))
 }
 
 async fn ask(

@@ -9,6 +9,11 @@
 //! alone. Qdrant's own IDF counts over a shard with all its tenants and would leak from one to
 //! another; it is off, and the server only orders candidates by term weights that we bring along.
 //!
+//! **Words in memory.** A server that is asked for a namespace of up to 131,072 passages reads its words
+//! once, in the background, and brings them along by the log: how many passages hold a word, how often
+//! each does, and what passages are called. A question then needs neither counts nor payloads from
+//! Qdrant. Without that, and in larger namespaces, both are asked for; scores are the same either way.
+//!
 //! **Writes** can be repeated: a point's id is made of its namespace and passage number, so a write
 //! that failed in part is sent again until it is whole. One server at a time follows a namespace,
 //! by a lease in the catalogue, since concurrent updates of one point may differ between replicas.
@@ -30,6 +35,8 @@ mod namespace;
 mod figures;
 mod occurrences;
 mod search;
+mod word_memory;
+mod word_table;
 
 mod engine;
 

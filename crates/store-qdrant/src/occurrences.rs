@@ -49,6 +49,16 @@ impl QueryTokens {
         Some(QueryTokens { slots, n_slots })
     }
 
+    /// Gives each token with the clauses and fields that it counts for.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (&Token, &[usize])> {
+        self.slots.iter().map(|(token, slots)| (token, slots.as_slice()))
+    }
+
+    /// Gives how many clauses and fields there are.
+    pub(crate) fn n_slots(&self) -> usize {
+        self.n_slots
+    }
+
     /// Counts the tokens in a point.
     pub(crate) fn counted(&self, row: &ScoredPoint) -> CountedTokens {
         let mut counts = vec![0; self.n_slots];
@@ -63,6 +73,13 @@ impl QueryTokens {
             text_length: length(TEXT_LENGTH).unwrap_or(0),
             title_length: length(TITLE_LENGTH).unwrap_or(0),
         }
+    }
+}
+
+impl CountedTokens {
+    /// Takes counts that were made elsewhere.
+    pub(crate) fn new(counts: Vec<usize>, text_length: usize, title_length: usize) -> Self {
+        CountedTokens { counts, text_length, title_length }
     }
 }
 
@@ -98,12 +115,22 @@ pub(crate) fn words_of(row: &ScoredPoint) -> Words {
 
 /// Gives a text of a point; an empty one where it has none.
 pub(crate) fn text_of<'a>(row: &'a ScoredPoint, field: &str) -> &'a str {
-    string_of(row.payload.get(field))
+    text_in(&row.payload, field)
+}
+
+/// Gives a text of a payload; an empty one where it has none.
+pub(crate) fn text_in<'a>(payload: &'a HashMap<String, Value>, field: &str) -> &'a str {
+    string_of(payload.get(field))
 }
 
 /// Gives a number of a point.
 pub(crate) fn integer_of(row: &ScoredPoint, field: &str) -> Option<i64> {
-    match row.payload.get(field).and_then(|value| value.kind.as_ref()) {
+    integer_in(&row.payload, field)
+}
+
+/// Gives a number of a payload.
+pub(crate) fn integer_in(payload: &HashMap<String, Value>, field: &str) -> Option<i64> {
+    match payload.get(field).and_then(|value| value.kind.as_ref()) {
         Some(value::Kind::IntegerValue(number)) => Some(*number),
         _ => None,
     }

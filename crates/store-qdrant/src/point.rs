@@ -54,7 +54,6 @@ pub(crate) const SPARSE: &str = "w";
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PrefixOf {
     Document,
-    Passage,
     Pointer,
 }
 
@@ -63,7 +62,6 @@ impl PrefixOf {
     pub(crate) fn value(self, start: &str) -> String {
         let kind = match self {
             PrefixOf::Document => 'd',
-            PrefixOf::Passage => 'p',
             PrefixOf::Pointer => 'o',
         };
         format!("{kind}{start}")
@@ -138,11 +136,7 @@ pub(crate) fn of(tenant: &str, source: &PassageSource) -> PointStruct {
     let attributes = serde_json::to_string(&document.attributes).unwrap_or_default();
     put(ATTRIBUTES, attributes.into());
     let mut ancestors: Vec<String> = vec![];
-    let ids = [
-        (PrefixOf::Document, document.id.as_str()),
-        (PrefixOf::Passage, passage.id.as_str()),
-        (PrefixOf::Pointer, pointer.as_str()),
-    ];
+    let ids = [(PrefixOf::Document, document.id.as_str()), (PrefixOf::Pointer, pointer.as_str())];
     for (of, text) in ids {
         let ends = text.match_indices('/').map(|(at, _)| at + 1);
         ancestors.extend(ends.map(|end| of.value(&text[..end])));

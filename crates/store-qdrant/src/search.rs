@@ -1,12 +1,13 @@
 //! Searches: one request asks for candidates by words and by vector; scores are computed from the
 //! texts that come back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{Attributes, Deadline, DocumentId, NamespaceId, PassageId};
 use qdrant_client::qdrant::{
-    Condition, Filter as ServerFilter, PayloadIncludeSelector, QuantizationSearchParamsBuilder,
-    QueryBatchPointsBuilder, QueryPoints, QueryPointsBuilder, ScoredPoint, SearchParamsBuilder,
+    Condition, Filter as ServerFilter, PayloadIncludeSelector, PointId,
+    QuantizationSearchParamsBuilder, QueryBatchPointsBuilder, QueryPoints, QueryPointsBuilder,
+    ScoredPoint, SearchParamsBuilder,
 };
 use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
@@ -27,6 +28,8 @@ use crate::point::{
     TEXT_LENGTH, TITLE, TITLE_LENGTH,
 };
 use crate::terms::{self, Term};
+use crate::word_memory::{self, Shared};
+use crate::word_table::{WordTable, id_in};
 
 /// Rows asked for beyond what is wanted: the server's order among equal scores is not ours.
 const MORE_ROWS: usize = 64;
@@ -91,10 +94,16 @@ impl QdrantEngine {
             near.as_ref().map_or(0, |(near, _)| (near.limit + MORE_ROWS).min(MAX_ROWS));
         let is_late =
             |error: &Error| matches!(error, Error::EngineTimeout { .. }) && deadline.is_over();
+        // Where the filter has to be checked, payloads come back anyway.
+        let table = match bound.is_exact {
+            true => self.word_table(&entry, state.counts.n_passages),
+            false => None,
+        };
         let statistics = match by_words {
             None => Statistics::default(),
             Some(words) => {
-                match self.figures.of_query(&self.client, &entry, words.query, deadline) {
+                let (table, client) = (table.as_ref(), &self.client);
+                match self.figures.of_query(client, &entry, table, words.query, deadline) {
                     Ok(statistics) => statistics,
                     Err(error) if is_late(&error) => {
                         found_words.is_partial = true;
@@ -119,15 +128,19 @@ impl QdrantEngine {
         }
         let scoring = by_words
             .map(|words| (Scorer::new(words.query, &statistics), QueryTokens::of(words.query)));
+        let has_tokens = scoring.as_ref().is_some_and(|(_, tokens)| tokens.is_some());
+        let words_table = table.as_ref().filter(|_| has_tokens);
         let mut words_left = by_words.filter(|_| weights.as_ref().is_some_and(|w| !w.is_empty()));
         loop {
             let mut queries = vec![];
             if let Some((_, question)) = &near {
                 let is_small = state.counts.n_vectors <= MAX_EXACT_VECTORS;
-                queries.push(vector_query(&entry, question, n_near, &bound, is_small));
+                let payload = named_by(table.as_ref(), &bound, &[]);
+                queries.push(vector_query(&entry, question, n_near, &bound, is_small, payload));
             }
             if let (Some(words), Some(weights)) = (words_left, &weights) {
-                queries.push(words_query(&entry, words.query, weights, n_rows, &bound));
+                let payload = named_by(words_table, &bound, scored_by(words.query));
+                queries.push(words_query(&entry, words.query, weights, n_rows, &bound, payload));
             }
             if queries.is_empty() {
                 return Ok((found_words, found_near));
@@ -148,11 +161,21 @@ impl QdrantEngine {
             };
             let mut results = answer.result.into_iter();
             if let Some((wanted, _)) = &near {
-                let rows = results.next().map(|result| result.result).unwrap_or_default();
+                let mut rows = results.next().map(|result| result.result).unwrap_or_default();
                 let n_given = rows.len();
-                let scored = rows.iter().filter(|row| passes(filter, &bound, row));
-                found_near.hits =
-                    best(scored.map(|row| scored_of(row, row.score)).collect(), wanted.limit);
+                let scored: Vec<Scored> = match &table {
+                    Some(table) => {
+                        self.read_unknown(&entry, table, &mut rows, &bound, &[], deadline)?;
+                        let dated = table.read();
+                        let scored = |row: &ScoredPoint| scored_in(&dated.table, row, row.score);
+                        rows.iter().filter_map(scored).collect()
+                    }
+                    None => {
+                        let passing = rows.iter().filter(|row| passes(filter, &bound, row));
+                        passing.map(|row| scored_of(row, row.score)).collect()
+                    }
+                };
+                found_near.hits = best(scored, wanted.limit);
                 let has_all = found_near.hits.len() >= wanted.limit || n_given < n_near;
                 if has_all || n_near == MAX_ROWS {
                     found_near.is_partial = !has_all;
@@ -162,10 +185,25 @@ impl QdrantEngine {
                 }
             }
             if let Some(words) = words_left {
-                let rows = results.next().map(|result| result.result).unwrap_or_default();
+                let mut rows = results.next().map(|result| result.result).unwrap_or_default();
                 let n_given = rows.len();
+                if let Some(table) = words_table {
+                    let more = scored_by(words.query);
+                    self.read_unknown(&entry, table, &mut rows, &bound, more, deadline)?;
+                }
+                let dated = words_table.map(|table| table.read());
+                let known = dated.as_ref().map(|dated| &dated.table);
+                let tokens = scoring.as_ref().and_then(|(_, tokens)| tokens.as_ref());
+                let found_in = known.zip(tokens).map(|(table, tokens)| table.found(tokens));
                 let score = |row: &ScoredPoint| {
                     let (scorer, tokens) = scoring.as_ref()?;
+                    if let (Some(table), Some(found)) = (known, &found_in)
+                        && row.payload.is_empty()
+                    {
+                        let (row_idx, of_table) = table.row(id_in(row.id.as_ref())?)?;
+                        let score = scorer.score(&found.counted(row_idx, of_table))?;
+                        return scored_in(table, row, score);
+                    }
                     let score = match tokens {
                         Some(tokens) => scorer.score(&tokens.counted(row)),
                         None => scorer.score(&occurrences::words_of(row)),
@@ -190,6 +228,45 @@ impl QdrantEngine {
                 }
             }
         }
+    }
+}
+
+impl QdrantEngine {
+    /// Reads the payloads of points that a table does not know: those that came with a change that is
+    /// not over. Points that went meanwhile are left out.
+    fn read_unknown(
+        &self,
+        entry: &ledger::Entry,
+        table: &Shared,
+        rows: &mut Vec<ScoredPoint>,
+        bound: &Bound,
+        more: &[&str],
+        deadline: &Deadline,
+    ) -> Result<()> {
+        let unknown: Vec<PointId> = {
+            let dated = table.read();
+            let is_known = |row: &&ScoredPoint| {
+                id_in(row.id.as_ref()).is_some_and(|id| dated.table.row(id).is_some())
+            };
+            rows.iter().filter(|row| !is_known(row)).filter_map(|row| row.id.clone()).collect()
+        };
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let asked: HashSet<PointId> = unknown.iter().cloned().collect();
+        let fields = included(bound, more);
+        let points = word_memory::points(&self.client, entry, unknown, fields, deadline)?;
+        let mut payloads: HashMap<PointId, _> =
+            points.into_iter().filter_map(|point| Some((point.id?, point.payload))).collect();
+        rows.retain_mut(|row| {
+            let Some(id) = row.id.as_ref().filter(|id| asked.contains(*id)) else { return true };
+            let payload = payloads.remove(id);
+            payload.is_some_and(|payload| {
+                row.payload = payload;
+                true
+            })
+        });
+        Ok(())
     }
 }
 
@@ -225,6 +302,7 @@ fn words_query(
     weights: &[(u32, f32)],
     n_rows: usize,
     bound: &Bound,
+    payload: Option<PayloadIncludeSelector>,
 ) -> QueryPoints {
     let fields = || fields_of(query).into_iter().map(|(field, _)| field);
     let has_all_parts = |parts: Vec<Vec<Term>>| -> Condition {
@@ -253,17 +331,36 @@ fn words_query(
         .filter(|clause| matches!(clause, Clause::Word { terms, .. } if !terms.is_empty()))
         .flat_map(|clause| fields().map(|field| has_all_parts(terms::of_clause(clause, field))))
         .collect();
-    let scored_by: &[&str] = match terms::needs_text(query) {
-        true => &[TEXT, TITLE, HEADINGS, LANGUAGE],
-        false => &[TERMS, TEXT_LENGTH, TITLE_LENGTH],
-    };
-    QueryPointsBuilder::new(&entry.collection)
+    let asked = QueryPointsBuilder::new(&entry.collection)
         .query(weights.to_vec())
         .using(SPARSE)
         .filter(bound.within(&entry.tenant, must, must_not))
-        .limit(n_rows as u64)
-        .with_payload(included(bound, scored_by))
-        .build()
+        .limit(n_rows as u64);
+    with_payload(asked, payload)
+}
+
+/// Gives what a passage is scored from.
+fn scored_by(query: &WordsQuery) -> &'static [&'static str] {
+    match terms::needs_text(query) {
+        true => &[TEXT, TITLE, HEADINGS, LANGUAGE],
+        false => &[TERMS, TEXT_LENGTH, TITLE_LENGTH],
+    }
+}
+
+/// Gives the payload to ask for; none where a table names and scores the points.
+fn named_by(
+    table: Option<&Shared>,
+    bound: &Bound,
+    more: &[&str],
+) -> Option<PayloadIncludeSelector> {
+    table.is_none().then(|| included(bound, more))
+}
+
+fn with_payload(asked: QueryPointsBuilder, payload: Option<PayloadIncludeSelector>) -> QueryPoints {
+    match payload {
+        Some(payload) => asked.with_payload(payload).build(),
+        None => asked.with_payload(false).build(),
+    }
 }
 
 fn vector_query(
@@ -272,6 +369,7 @@ fn vector_query(
     n_rows: usize,
     bound: &Bound,
     is_small: bool,
+    payload: Option<PayloadIncludeSelector>,
 ) -> QueryPoints {
     let rescored =
         QuantizationSearchParamsBuilder::default().rescore(true).oversampling(OVERSAMPLING).build();
@@ -279,14 +377,13 @@ fn vector_query(
         true => SearchParamsBuilder::default().exact(true),
         false => SearchParamsBuilder::default().hnsw_ef(GRAPH_WIDTH).quantization(rescored),
     };
-    QueryPointsBuilder::new(&entry.collection)
+    let asked = QueryPointsBuilder::new(&entry.collection)
         .query(question.to_vec())
         .using(DENSE)
         .filter(bound.within(&entry.tenant, [], []))
         .params(params)
-        .limit(n_rows as u64)
-        .with_payload(included(bound, &[]))
-        .build()
+        .limit(n_rows as u64);
+    with_payload(asked, payload)
 }
 
 /// What comes back of a point: what names it, what its filter has to be checked by, and `more`.
@@ -320,6 +417,17 @@ fn scored_of(row: &ScoredPoint, score: f32) -> Scored {
             score,
         },
     }
+}
+
+/// Names a point by the table, or by its payload where the table does not know it.
+fn scored_in(table: &WordTable, row: &ScoredPoint, score: f32) -> Option<Scored> {
+    if !row.payload.is_empty() {
+        return Some(scored_of(row, score));
+    }
+    let (_, known) = table.row(id_in(row.id.as_ref())?)?;
+    let candidate =
+        Candidate { document: known.document.clone(), passage: known.passage.clone(), score };
+    Some(Scored { number: known.number, candidate })
 }
 
 /// Gives the best, each passage once: while a document is replaced both versions may be there, and

@@ -2,7 +2,8 @@
 //! nothing that one namespace sees, scores included, changes by what is written to another in the
 //! same collection; a killed peer costs no read and no write, and what is there afterwards equals
 //! a rebuild; a cluster that is away is said, and found again without a restart; over one peer, that
-//! collections are made as many tenants need them, and what Qdrant lost is filled from the catalogue.
+//! collections are made as many tenants need them, what Qdrant lost is filled from the catalogue, and
+//! answers are the same with words in memory and without.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use std::path::Path;
@@ -92,6 +93,68 @@ fn scores_of_long_passages_are_those_of_the_embedded_engine() {
     let [one, other] =
         stores.each_ref().map(|store| store.term_statistics(&namespace, &terms).unwrap());
     assert_eq!(one, other);
+}
+
+/// Once the words of a namespace are in memory, nothing of an answer changes, whatever is written,
+/// replaced and deleted from then on, here or by another server.
+#[test]
+fn answers_are_the_same_with_words_in_memory_and_without() {
+    let Some(qdrant) = Qdrant::start(1) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(qdrant.urls(), "memory");
+    let mut made = None;
+    let clock = Clock::fixed(Timestamp(1_700_000_000_000));
+    let store = Store::open_with(folder.path(), &Config::for_one_machine(), clock, |catalogue| {
+        let engine = Arc::new(QdrantEngine::open(&config, catalogue.clone(), "one")?);
+        made = Some((engine.clone(), catalogue));
+        Ok(engine as Arc<dyn Engine>)
+    })
+    .unwrap();
+    let (engine, catalogue) = made.unwrap();
+    let namespace = NamespaceId::new("memory");
+    store.create_namespace(&namespace, &Manifest::current(Some(space()))).unwrap();
+    let texts = ["the red tram", "green green tram", "a blue sky", "tram tram tram, red"];
+    let write = |round: usize| {
+        let id = format!("d{}", round % 9);
+        let texts: Vec<&str> = (0..1 + round % 3).map(|at| texts[(round + at) % 4]).collect();
+        store.upsert(&namespace, &[document(&id, &texts)]).unwrap();
+        let given = [(PassageId::new(format!("{id}#0")), vector(round, 0.2))];
+        store.set_vectors(&namespace, &given).unwrap();
+        if round % 5 == 4 {
+            store.delete(&namespace, &[DocumentId::new(format!("d{}", (round + 3) % 9))]).unwrap();
+        }
+    };
+    (0..12).for_each(write);
+    let cold = seen(&store, &namespace);
+    assert!(cold.len() > 10, "{cold:?}");
+    let is_there = || engine.has_words_in_memory(&namespace).unwrap();
+    assert!(testkit::wait_until(Duration::from_secs(60), is_there));
+    assert_eq!(seen(&store, &namespace), cold);
+    let query = WordsQuery::from_text("red green blue tram", Bm25::PASSAGES, 1.0, 0.3);
+    let question = vector(2, 0.4);
+    let filter = Filter::All;
+    let search = store::Search {
+        by_words: Some(store::ByWords { query: &query, limit: 50 }),
+        by_vector: Some(store::ByVector { vector: &question, limit: 50 }),
+        filter: &filter,
+    };
+    let terms = [(Form::Folded, "tram".to_owned()), (Form::Exact, "red".to_owned())];
+    for round in 12..40 {
+        write(round);
+        // One that was never asked before has no table: it counts in Qdrant.
+        let fresh = QdrantEngine::open(&config, catalogue.clone(), "fresh").unwrap();
+        let [known, counted] = [&*engine, &fresh].map(|engine| {
+            let found = engine.search(&namespace, &search, &soon()).unwrap();
+            let bits = |found: store::Candidates| {
+                let hits = found.hits.into_iter();
+                hits.map(|hit| (hit.passage, hit.score.to_bits())).collect::<Vec<_>>()
+            };
+            let statistics = engine.term_statistics(&namespace, &terms).unwrap();
+            (bits(found.0), bits(found.1), statistics)
+        });
+        assert_eq!(known, counted, "after {round}");
+        assert!(engine.has_words_in_memory(&namespace).unwrap(), "it goes along with the log");
+    }
 }
 
 #[test]

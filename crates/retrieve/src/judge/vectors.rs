@@ -41,11 +41,9 @@ pub(super) fn judge(
         if !asked.fits(&retriever.store, &request.scopes[scope_idx]) {
             continue;
         }
-        let only = ids.iter().map(|id| Filter::PassagePrefix(id.as_str().to_owned())).collect();
-        let filter = Filter::Or(only);
+        let limit = ids.len();
+        let filter = Filter::Passages(ids);
         let namespace = &request.scopes[scope_idx].namespace;
-        // An id may begin like another, so a few more than asked about may be named.
-        let limit = ids.len() * 2;
         let near =
             retriever.store.by_vector(namespace, &query.vector, &filter, limit, request.deadline);
         match near {

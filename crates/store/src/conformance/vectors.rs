@@ -105,7 +105,9 @@ pub(super) fn check_filters(find: &dyn Fn(&Filter) -> Vec<String>) {
     check(Filter::range("year", 0..=9999), &[]);
     check(Filter::Documents(vec![DocumentId::new("a/2"), DocumentId::new("zz")]), &all[2..4]);
     check(Filter::DocumentPrefix("b/".to_owned()), &all[4..]);
-    check(Filter::PassagePrefix("a/2#1".to_owned()), &["a/2#1"]);
+    let named = ["a/2#1", "a/1", "zz"].map(PassageId::new);
+    check(Filter::Passages(named.to_vec()), &["a/2#1"]);
+    check(Filter::Passages(vec![]), &[]);
     check(Filter::Pointer("/a/bc".to_owned()), &["a/1#1", "a/2#1", "b/1#1", "b/2#1"]);
     check(Filter::PointerPrefix("/a/b".to_owned()), &all);
     check(Filter::pointer_scope("/a/b"), &["a/1#0", "a/2#0", "b/1#0", "b/2#0"]);

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeInclusive};
 
-use model::DocumentId;
+use model::{DocumentId, PassageId};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
@@ -44,8 +44,8 @@ pub enum Filter {
     Documents(Vec<DocumentId>),
     /// The document's id starts with this text.
     DocumentPrefix(String),
-    /// The passage's id starts with this text.
-    PassagePrefix(String),
+    /// The passage is one of these.
+    Passages(Vec<PassageId>),
     /// The passage's pointer, as it prints, starts with this text.
     PointerPrefix(String),
     /// The passage's pointer, as it prints, is exactly this text.
@@ -120,7 +120,7 @@ impl Filter {
             | Filter::Range { .. }
             | Filter::Documents(_)
             | Filter::DocumentPrefix(_)
-            | Filter::PassagePrefix(_)
+            | Filter::Passages(_)
             | Filter::PointerPrefix(_)
             | Filter::Pointer(_)
             | Filter::Or(_)
@@ -149,6 +149,9 @@ impl Filter {
             Filter::Documents(ids) => {
                 within("the documents of a filter", ids.len(), limits::MAX_FILTER_VALUES)
             }
+            Filter::Passages(ids) => {
+                within("the passages of a filter", ids.len(), limits::MAX_FILTER_VALUES)
+            }
             Filter::And(parts) | Filter::Or(parts) => {
                 parts.iter().try_for_each(|part| part.check_below(depth + 1, n_nodes))
             }
@@ -157,7 +160,6 @@ impl Filter {
             | Filter::Equals { .. }
             | Filter::Range { .. }
             | Filter::DocumentPrefix(_)
-            | Filter::PassagePrefix(_)
             | Filter::PointerPrefix(_)
             | Filter::Pointer(_) => Ok(()),
         }

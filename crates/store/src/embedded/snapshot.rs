@@ -79,6 +79,5 @@ impl Snapshot {
 /// Tells whether a filter only names passages: a search asks so about its own candidates, which
 /// nobody asks about again.
 fn names_passages(filter: &Filter) -> bool {
-    let Filter::Or(parts) = filter else { return false };
-    parts.iter().all(|part| matches!(part, Filter::PassagePrefix(_)))
+    matches!(filter, Filter::Passages(_))
 }

@@ -88,8 +88,10 @@ impl LexicalView {
             Filter::DocumentPrefix(prefix) => {
                 insert_prefix(segment, fields.document, prefix, fitting)?;
             }
-            Filter::PassagePrefix(prefix) => {
-                insert_prefix(segment, fields.passage, prefix, fitting)?;
+            Filter::Passages(ids) => {
+                for id in ids {
+                    insert_term(segment, fields.passage, id.as_str(), fitting)?;
+                }
             }
             Filter::PointerPrefix(prefix) => {
                 insert_prefix(segment, fields.pointer, prefix, fitting)?;
@@ -104,7 +106,7 @@ impl LexicalView {
                 }
                 fitting.unite(&all);
             }
-            // A hundred single passages need one set, not a hundred.
+            // A hundred parts need one set, not a hundred.
             Filter::Or(parts) => {
                 for part in parts {
                     self.insert_fitting(segment, part, fitting)?;

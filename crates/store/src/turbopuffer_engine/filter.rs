@@ -57,7 +57,11 @@ pub(super) fn translate(filter: &Filter, attributes: &BTreeSet<String>) -> Condi
             ids.iter().map(|id| naming::value(id.as_str())),
         )),
         Filter::DocumentPrefix(prefix) => starts_with(DOCUMENT, prefix),
-        Filter::PassagePrefix(prefix) => starts_with(PASSAGE, prefix),
+        Filter::Passages(ids) if ids.is_empty() => Condition::Nothing,
+        Filter::Passages(ids) => Condition::Some(EngineFilter::in_(
+            PASSAGE,
+            ids.iter().map(|id| naming::value(id.as_str())),
+        )),
         Filter::PointerPrefix(prefix) => starts_with(POINTER, prefix),
         Filter::Pointer(pointer) => {
             Condition::Some(EngineFilter::eq(POINTER, naming::value(pointer)))
