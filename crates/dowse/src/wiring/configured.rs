@@ -9,6 +9,9 @@ use model::TenantId;
 use serde::{Deserialize, Serialize};
 use store::{Store, TypedObject};
 
+use super::SharedState;
+use super::families::Families;
+
 /// What the configuration file named at the last start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ConfiguredFolders {
@@ -30,9 +33,34 @@ impl TypedObject for ConfiguredFolders {
 /// There is one of them.
 const ID: &str = "all";
 
+impl Families {
+    /// Where one process has the store, erases what was read from folders that the configuration
+    /// file named at the last start and does not name any more.
+    pub(super) fn forget_folders_taken_out(
+        &self,
+        shared_state: &SharedState,
+    ) -> anyhow::Result<()> {
+        let kept = shared_state.open_store()?;
+        if kept.store.catalogue().is_shared() {
+            return Ok(());
+        }
+        let named = self.files.as_ref().map(files::Service::root_names).unwrap_or_default();
+        let mut gone = named_before(&kept.store)?;
+        gone.retain(|root| !named.contains(root));
+        if !gone.is_empty() {
+            files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
+            let n_forgotten = files::forget_roots(&kept.store, &gone)?;
+            shared_state.erase_answers(None);
+            tracing::info!(n_forgotten, ?gone, "folders left the configuration and the index");
+        }
+        let configured = self.files.as_ref().map(files::Service::configured_root_names);
+        Ok(remember(&kept.store, configured.unwrap_or_default())?)
+    }
+}
+
 /// Gives the folders that the file named at the last start: for a store that did not write them
 /// down, an earlier version's, all that it has files of.
-pub(super) fn named_before(store: &Store) -> files::Result<BTreeSet<String>> {
+fn named_before(store: &Store) -> files::Result<BTreeSet<String>> {
     match ConfiguredFolders::load(&*store.objects(), ID)? {
         Some((before, _)) => Ok(before.roots),
         None => files::indexed_roots(store),
@@ -40,7 +68,7 @@ pub(super) fn named_before(store: &Store) -> files::Result<BTreeSet<String>> {
 }
 
 /// Writes down what the file names; nothing is written when it names what it did.
-pub(super) fn remember(store: &Store, roots: BTreeSet<String>) -> store::Result<()> {
+fn remember(store: &Store, roots: BTreeSet<String>) -> store::Result<()> {
     let objects = store.objects();
     let now = ConfiguredFolders { roots };
     if ConfiguredFolders::load(&*objects, ID)?.is_none_or(|(before, _)| before != now) {

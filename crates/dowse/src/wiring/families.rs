@@ -25,7 +25,7 @@ use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::feeds::Feeds;
 use super::shared_state::{chart_folder, store_folder};
-use super::{SharedState, claims, configured, models};
+use super::{SharedState, claims, models};
 use crate::config::{Config, EmbedderProvider};
 
 /// How long `indexFolder` waits before it gives the job's handle instead of its result.
@@ -135,26 +135,6 @@ impl Families {
         }
         self.contexts.recover()?;
         shared_state.open_store()?.start_vectors()
-    }
-
-    /// Where one process has the store, erases what was read from folders that the configuration
-    /// file named at the last start and does not name any more.
-    fn forget_folders_taken_out(&self, shared_state: &SharedState) -> anyhow::Result<()> {
-        let kept = shared_state.open_store()?;
-        if kept.store.catalogue().is_shared() {
-            return Ok(());
-        }
-        let named = self.files.as_ref().map(files::Service::root_names).unwrap_or_default();
-        let mut gone = configured::named_before(&kept.store)?;
-        gone.retain(|root| !named.contains(root));
-        if !gone.is_empty() {
-            files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
-            let n_forgotten = files::forget_roots(&kept.store, &gone)?;
-            shared_state.erase_answers(None);
-            tracing::info!(n_forgotten, ?gone, "folders left the configuration and the index");
-        }
-        let configured = self.files.as_ref().map(files::Service::configured_root_names);
-        Ok(configured::remember(&kept.store, configured.unwrap_or_default())?)
     }
 
     /// Where servers share a catalogue, erases what was read from folders that this server was the
