@@ -318,6 +318,35 @@ fn no_index_is_said_and_no_folder_is_made() {
     assert!(said.contains("no index here") && said.contains("documents"), "{said}");
 }
 
+/// `dowse status` advised to name a folder although the configuration names one, and did not say
+/// that it is not there.
+#[test]
+fn a_configured_folder_that_is_not_there_is_named_before_anything_is_indexed() {
+    let folder = Folder::new();
+    let missing = "docs` does not exist, may not be read or does not answer";
+    let run = |words: &[&str], code: i32| text(&command(&folder, words).output().unwrap(), code);
+    for engine in
+        ["", "[store]\nengine = \"qdrant\"\n[store.qdrant]\nurls = [\"http://127.0.0.1:9\"]\n"]
+    {
+        let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"docs\"]\n";
+        folder.write("dowse.toml", &format!("data_dir = \"data\"\n{config}{engine}"));
+        let said = run(&["doctor"], 1);
+        assert_eq!(said.matches(missing).count(), 1, "{said}");
+        let said = run(&["status"], 1);
+        assert_eq!(said.matches(missing).count(), 1, "{said}");
+        assert!(said.contains("nothing is indexed here"), "{said}");
+        assert!(said.contains("hint: run `dowse index --config"), "{said}");
+        assert!(said.contains("or `dowse serve --config") && !said.contains("FOLDER"), "{said}");
+        let status = value(&command(&folder, &["status", "--json"]).output().unwrap(), 1);
+        assert_eq!(status["data"], json!([]), "{status}");
+        assert!(status["problems"][0]["problem"].as_str().unwrap().contains(missing), "{status}");
+    }
+    assert!(!folder.join("data").exists());
+    folder.write("docs/a.md", "text");
+    let said = run(&["status"], 1);
+    assert!(!said.contains("does not exist") && said.contains("dowse index"), "{said}");
+}
+
 /// A catalogue that servers share and that is away was "no index here", although nobody had looked.
 #[test]
 fn a_catalogue_that_is_away_is_not_an_empty_one() {
