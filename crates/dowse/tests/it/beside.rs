@@ -290,6 +290,39 @@ fn commands_at_the_same_time_wait_for_each_other() {
     }
 }
 
+/// Beside an index that was just ending, a command was cut off after its work was done ("run the
+/// command again"), or found the store closed.
+#[test]
+fn commands_beside_an_index_that_ends_are_done_once() {
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    folder.write("things.csv", "name,n\na,1\n");
+    folder.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));
+    text(&command(&folder, &["index"]).output().unwrap(), 0);
+    text(&command(&folder, &["kb", "create", "rules"]).output().unwrap(), 0);
+    let n_rounds = 4;
+    for round in 0..n_rounds {
+        let (rule, plan) = (format!("rule-{round}.md"), format!("documents/{round}.md"));
+        folder.write(&rule, format!("Rule {round}: visitors wear a yellow helmet.\n"));
+        folder.write(&plan, "The harbour crane is oiled in June.\n");
+        let add = ["kb", "add", "rules", &rule];
+        let typed = [&["index"][..], &["index"], &add, &["search", "harbour"], &["index"]];
+        let running: Vec<_> = typed
+            .iter()
+            .map(|words| {
+                let mut command = command(&folder, words);
+                command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+                command.spawn().unwrap()
+            })
+            .collect();
+        for child in running {
+            text(&child.wait_with_output().unwrap(), 0);
+        }
+    }
+    let listed = value(&command(&folder, &["kb", "list", "--json"]).output().unwrap(), 0);
+    assert_eq!(listed[0]["documents"], n_rounds, "{listed}");
+}
+
 #[test]
 fn a_second_server_says_that_one_runs() {
     let server = serving();
