@@ -33,6 +33,7 @@ mod place;
 mod preview;
 mod same;
 mod search;
+mod without_text;
 
 mod citations;
 mod rewrite;
@@ -62,6 +63,7 @@ pub use service::{IndexAnswer, Service, ServiceConfig, stop_jobs};
 pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest};
 pub use walk::{FolderContent, ListedFile, list_files, list_folders, volume_of};
 pub use watch::Watcher;
+pub use without_text::{FileState, WithoutText};
 
 /// The version of the family's tools, in every answer.
 pub const MCP_VERSION: &str = "v1.0.0";

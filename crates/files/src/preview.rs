@@ -9,14 +9,10 @@ use crate::hooks::LINES;
 use crate::lines::{Lines, on_line};
 use crate::name::text_of;
 use crate::place::{self, Place};
-use crate::{Error, Indexer, Result};
+use crate::{Error, Indexer, Result, Root, WithoutText};
 
 /// The longest preview, in characters.
 pub const MAX_PREVIEW_CHARS: usize = 2_000;
-
-/// What is said of a file whose text is not in the index.
-const NO_TEXT: &str = "no text of this file is in the index: it holds none, could not be read, or \
-                       has not been indexed since it came; `indexFolder` takes it in";
 
 /// Characters before a hit that are shown with it, inside its unit.
 const BEFORE_HIT: usize = 600;
@@ -61,6 +57,9 @@ pub struct Preview {
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// Why the index has no text of it, where it has none.
+    #[serde(skip)]
+    pub without_text: Option<WithoutText>,
     /// The text around the preview, for redaction; it does not leave.
     #[serde(skip)]
     pub around: Around,
@@ -110,19 +109,25 @@ pub(crate) fn preview(
     request: &PreviewRequest,
 ) -> Result<Preview> {
     let path = request.path.as_str();
-    let (resolved, passages) = opened(indexer, caller, path)?;
+    let (root, resolved, passages) = opened(indexer, caller, path)?;
     debug_assert!(resolved.is_absolute());
     // A relative path is answered with the absolute one, which other tools take as well.
     let absolute = text_of(&resolved);
     let path = if Path::new(path).is_absolute() { path } else { &absolute };
     if passages.is_empty() {
+        let why = indexer.why_without_text(root, &resolved)?;
+        let mut message = why.message();
+        if why.is_passing() {
+            message.push_str("; `indexFolder` takes it in");
+        }
         return Ok(Preview {
             path: path.to_owned(),
             pointer: request.pointer.as_deref().unwrap_or("whole").to_owned(),
             preview: String::new(),
             truncated: false,
             window: Window::default(),
-            warnings: vec![Warning::new("no_text", NO_TEXT)],
+            warnings: vec![Warning::new("no_text", message)],
+            without_text: Some(why),
             around: Around::default(),
         });
     }
@@ -155,6 +160,7 @@ pub(crate) fn preview(
         around: around(&passages, &text, &window, "/preview"),
         window,
         warnings,
+        without_text: None,
     })
 }
 
@@ -187,7 +193,7 @@ pub(crate) fn stretch(
     at: usize,
     max_chars: usize,
 ) -> Result<FileText> {
-    let (resolved, passages) = opened(indexer, caller, path)?;
+    let (_, resolved, passages) = opened(indexer, caller, path)?;
     let text = whole_text(&passages);
     let total = text.chars.len();
     // A text that is too long for one answer is shown around the hit.
@@ -215,8 +221,12 @@ pub(crate) fn stretch(
     })
 }
 
-/// Finds a file that the caller may read, and its passages.
-fn opened(indexer: &Indexer, caller: &Caller, path: &str) -> Result<(PathBuf, Vec<Passage>)> {
+/// Finds a file that the caller may read: its root, where it is, and its passages.
+fn opened<'a>(
+    indexer: &'a Indexer,
+    caller: &Caller,
+    path: &str,
+) -> Result<(&'a Root, PathBuf, Vec<Passage>)> {
     let (root, resolved) = indexer.roots().locate(caller, path)?;
     if resolved.is_dir() {
         return Err(Error::BadPath { path: path.to_owned(), problem: "is a folder, not a file" });
@@ -227,7 +237,7 @@ fn opened(indexer: &Indexer, caller: &Caller, path: &str) -> Result<(PathBuf, Ve
     // is not shown, whatever the index remembers of it.
     root.open_beneath(relative).map_err(|_| missing())?;
     let passages = passages(indexer, &resolved)?;
-    Ok((resolved, passages))
+    Ok((root, resolved, passages))
 }
 
 /// Gives where the lines of a file are not those of its text.

@@ -317,7 +317,7 @@ fn builder_for(
 
 /// Tells whether a folder is the data folder of a Dowse, this one or any other: it holds what other
 /// callers asked, and copies of documents that not everybody may see.
-fn is_data_folder(folder: &Path) -> bool {
+pub(crate) fn is_data_folder(folder: &Path) -> bool {
     folder.join("store.mark").is_file() && folder.join("store").is_dir()
 }
 

@@ -3,7 +3,7 @@
 //! The exit code is 1 when something is wrong: a source that cannot be read, rows that do not fit,
 //! an engine, an embedder or a re-ranker that does not answer, a job that nobody goes on with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -275,6 +275,18 @@ fn stopped(job: &Job, n_known: Option<usize>) -> String {
         None => "it was stopped before it ended".to_owned(),
     };
     format!("indexing of `{}`: {far}", job.subject)
+}
+
+/// Names the configured folders that cannot be looked into, where no data is open that knows them.
+pub(super) fn folders_away(config: &Config) -> Vec<Problem> {
+    let folders = config.files.roots.iter().map(|root| config.base.join(root.path()));
+    let is_away = |folder: &PathBuf| fs_err::read_dir(folder).is_err();
+    let folders = folders.filter(is_away).map(|folder| {
+        let shown = std::path::absolute(&folder).unwrap_or(folder);
+        let problem = folder_away(&shown.display().to_string());
+        Problem { what: "folder".to_owned(), problem, hint: FOLDER_HINT.to_owned() }
+    });
+    folders.collect()
 }
 
 /// Gives what does not work as it should.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::serve::{App, Shared};
 use anyhow::{Context, bail};
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::archive;
 use crate::cli::{Cli, Command};
 use crate::commands::{backup, check, context, doctor, files, kb, status, tools};
-use crate::control::{self, Typed};
+use crate::control::{self, Listening, Typed};
 use crate::platform::{self, LocalStream};
 use crate::wiring::SharedState;
 
@@ -40,6 +41,9 @@ impl Hosting {
     }
 }
 
+/// How long commands may take that are being done when a server is stopped.
+pub(crate) const COMMANDS_GRACE: Duration = Duration::from_secs(10);
+
 /// What a process lends to commands.
 pub(crate) struct Host {
     pub(crate) shared_state: SharedState,
@@ -49,14 +53,14 @@ pub(crate) struct Host {
     shutdown: CancellationToken,
 }
 
-/// Does commands on the data folder for as long as this process runs. Must be called inside a
-/// runtime.
+/// Does commands on the data folder until the process ends, which has to let them finish then. Must
+/// be called inside a runtime.
 pub(crate) fn serve_commands(
     command: Hosting,
     shared_state: &SharedState,
     shared: Shared,
     shutdown: CancellationToken,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Listening> {
     let host = Host {
         shared_state: shared_state.clone(),
         command,

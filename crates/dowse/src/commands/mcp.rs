@@ -7,7 +7,7 @@ use ::serve::Shared;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::McpArgs;
-use crate::commands::host::{Hosting, serve_commands};
+use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
 use crate::commands::reach::{Reach, reach};
 use crate::commands::serve::{add_folders, add_indexed_folders, choose_served, strangers};
 use crate::commands::{block_on, variable};
@@ -47,9 +47,12 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
         families.start_indexing(&shared_state, strangers)?;
         work_in_background(&shared_state, &shutdown);
         let shared = Shared::new(app);
-        serve_commands(Hosting::Mcp, &shared_state, shared.clone(), shutdown.clone())?;
+        let commands =
+            serve_commands(Hosting::Mcp, &shared_state, shared.clone(), shutdown.clone())?;
+        let finish = || tokio::task::spawn_blocking(move || commands.finish_within(COMMANDS_GRACE));
         let Some(mut relay) = relay else {
             ::serve::stdio(&shared, shutdown).await?;
+            finish().await?;
             return Ok(());
         };
         // The client is spoken to already, by the part of this process that passed its messages on.
@@ -58,6 +61,7 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<()> {
         let (reader, writer) = tokio::io::split(platform::into_async(theirs)?);
         ::serve::session(&shared, reader, writer, shutdown).await?;
         passed.await??;
+        finish().await?;
         Ok(())
     })
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
-use crate::commands::host::{Hosting, serve_commands};
+use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
 use crate::commands::sets::{choose_set, take_folders, take_served};
 use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, DEFAULT_FILE, Loaded, Purpose, load, place_data};
@@ -65,7 +65,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         if let Some(files) = families.files.clone() {
             show_indexing(files);
         }
-        serve_commands(Hosting::Serve, &shared_state, shared.clone(), shutdown.clone())?;
+        let commands =
+            serve_commands(Hosting::Serve, &shared_state, shared.clone(), shutdown.clone())?;
         work_in_background(&shared_state, &shutdown);
         if let Some(file) = loaded.file {
             let path = file.clone();
@@ -98,6 +99,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         .await?;
         #[cfg(not(feature = "conformance"))]
         ::serve::run(listener, shared, shutdown).await?;
+        tokio::task::spawn_blocking(move || commands.finish_within(COMMANDS_GRACE)).await?;
         Ok(())
     })
 }

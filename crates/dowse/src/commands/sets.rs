@@ -304,7 +304,7 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
 }
 
 /// Names the folders of a configuration behind something that is of them.
-fn of_folders(config: &Config) -> String {
+pub(super) fn of_folders(config: &Config) -> String {
     let folders = config.files.roots.iter();
     let folders: Vec<String> = folders.map(|root| format!("`{}`", root.path().display())).collect();
     if folders.is_empty() { String::new() } else { format!(" of {}", folders.join(", ")) }

@@ -19,10 +19,10 @@ use store::Verify;
 
 use crate::cli::StatusArgs;
 use crate::commands::Outcome;
-use crate::commands::check::{CheckOptions, Problem, health, problems_of};
+use crate::commands::check::{CheckOptions, Problem, folders_away, health, problems_of};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, holds_data, typed};
-use crate::commands::sets::{Located, Need, locate, remembered};
+use crate::commands::sets::{Located, Need, index_command, locate, of_folders, remembered};
 use crate::control::Typed;
 use crate::print;
 use crate::wiring::{Jobs, SharedState, app_without_callers, describe_store};
@@ -103,25 +103,48 @@ impl JobReport {
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
     let located = locate(&args.files, &[], Need::Index, remembered)?;
-    let mut reports = Vec::new();
+    let (mut reports, mut problems) = (Vec::new(), Vec::new());
     for mut one in located {
         if !holds_data(&one.config)? {
+            problems.extend(nothing_yet(&one));
             continue;
         }
         reports.push(report_of(&mut one, args)?);
     }
     if args.json {
-        print::json(&json!({ "data": reports }))?;
-    } else if reports.is_empty() {
+        print::json(&json!({ "data": reports, "problems": problems }))?;
+    } else if reports.is_empty() && problems.is_empty() {
         print::line(
             "nothing is indexed here\nhint: run `dowse index FOLDER` or `dowse serve FOLDER`",
         );
+    } else {
+        for Problem { problem, hint, .. } in &problems {
+            print::line(format!("{problem}\nhint: {hint}"));
+        }
     }
     if !args.json {
         reports.iter().for_each(show);
     }
     let is_well = !reports.is_empty() && reports.iter().all(|report| report.problems.is_empty());
     Ok(if is_well { Outcome::Done } else { Outcome::Problems })
+}
+
+/// Says of configured folders that they were never indexed, and which of them are not there.
+fn nothing_yet(located: &Located) -> Vec<Problem> {
+    let config = &located.config;
+    if config.files.roots.is_empty() {
+        return vec![];
+    }
+    let (data_dir, folders) = (config.data_dir.display(), of_folders(config));
+    let index = index_command(config, located.file.as_deref());
+    let serve = index.replacen("dowse index", "dowse serve", 1);
+    let mut problems = folders_away(config);
+    problems.push(Problem {
+        what: "index".to_owned(),
+        problem: format!("nothing is indexed here: `{data_dir}` holds no index{folders}"),
+        hint: format!("run `{index}` or `{serve}`"),
+    });
+    problems
 }
 
 fn report_of(located: &mut Located, args: &StatusArgs) -> anyhow::Result<Report> {

@@ -6,18 +6,24 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use super::message::{Frame, Request, Typed};
-use super::{PATIENCE, socket_path};
+use super::{ENTRY_WAIT, PATIENCE, socket_path};
 use crate::platform::{self, LocalStream};
 use crate::print;
 
 /// A connection to the process that has the data folder open.
-pub(crate) struct Connection(LocalStream);
+pub(crate) struct Connection(BufReader<LocalStream>);
 
-/// Connects to the process that has the data folder open; nothing when there is none that listens.
+/// Connects to the process that has the data folder open; nothing when there is none that listens,
+/// or when it lets nobody in any more since it is about to end.
 pub(crate) fn connect(data_dir: &Path) -> Option<Connection> {
     let stream = platform::connect(&socket_path(data_dir)).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    Some(Connection(stream))
+    stream.set_read_timeout(Some(ENTRY_WAIT)).ok()?;
+    let mut reader = BufReader::new(stream);
+    if next(&mut reader).ok()? != Frame::Entered {
+        return None;
+    }
+    reader.get_ref().set_read_timeout(Some(PATIENCE)).ok()?;
+    Some(Connection(reader))
 }
 
 impl Connection {
@@ -58,7 +64,9 @@ impl Connection {
                 Frame::Progress(None) => drop(bar.take()),
                 Frame::Failed(chain) => return Err(chained(chain)),
                 Frame::Exit(code) => return Ok(code),
-                Frame::Begin => bail!("the running process answered something else"),
+                Frame::Begin | Frame::Entered => {
+                    bail!("the running process answered something else")
+                }
             }
         }
     }
@@ -74,7 +82,9 @@ impl Connection {
                 Frame::Progress(_) => {}
                 Frame::Failed(chain) => return Err(chained(chain)),
                 Frame::Exit(_) => return Ok(lines),
-                Frame::Begin => bail!("the running process answered something else"),
+                Frame::Begin | Frame::Entered => {
+                    bail!("the running process answered something else")
+                }
             }
         }
     }
@@ -82,20 +92,22 @@ impl Connection {
     fn ask(mut self, request: &Request) -> anyhow::Result<BufReader<LocalStream>> {
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
-        self.0.write_all(&line).context(ENDED)?;
-        Ok(BufReader::new(self.0))
+        self.0.get_mut().write_all(&line).context(ENDED)?;
+        Ok(self.0)
     }
 }
 
-/// What is said when the other side leaves in the middle.
-const ENDED: &str = "the process that has the data folder open ended before it answered\n\
-                     hint: run the command again";
+/// What is said when the other side is killed, or has no more time, in the middle.
+const ENDED: &str = "the process that has the data folder open ended before it answered: what was \
+                     asked for may have been done\n\
+                     hint: before you run it again, look with `dowse status` or \
+                     `dowse kb documents COLLECTION`";
 
 fn begun(reader: &mut BufReader<LocalStream>) -> anyhow::Result<()> {
     match next(reader)? {
         Frame::Begin => Ok(()),
         Frame::Failed(chain) => Err(chained(chain)),
-        Frame::Line(_) | Frame::Note(_) | Frame::Progress(_) | Frame::Exit(_) => {
+        Frame::Entered | Frame::Line(_) | Frame::Note(_) | Frame::Progress(_) | Frame::Exit(_) => {
             bail!("the running process answered something else")
         }
     }

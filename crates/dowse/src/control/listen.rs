@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use ingest::JobProgress;
 
+use super::gate::{Gate, Pass};
 use super::message::{Frame, Request, Typed};
 use super::{PATIENCE, socket_path};
 use crate::platform::{LocalListener, LocalStream};
@@ -45,9 +46,26 @@ pub(crate) trait Host: Send + Sync + 'static {
     fn run(&self, typed: &Typed) -> anyhow::Result<u8>;
 }
 
+/// A process that listens. It has to be told when it is about to end, or cuts commands off.
+pub(crate) struct Listening(Arc<Gate>);
+
+impl Listening {
+    /// Lets no command in any more, and waits for those that are being done, so long at most.
+    pub(crate) fn finish_within(&self, limit: Duration) {
+        self.0.close(limit);
+    }
+
+    /// Does what commands have asked for, however long that takes, and lets none in then.
+    pub(crate) fn finish(&self) {
+        self.0.close_when_empty();
+    }
+}
+
 /// Listens until the process ends. Where that is not possible, commands have to wait until the
 /// process ends, and the log says so.
-pub(crate) fn listen(data_dir: &Path, host: Arc<dyn Host>) -> anyhow::Result<()> {
+pub(crate) fn listen(data_dir: &Path, host: Arc<dyn Host>) -> anyhow::Result<Listening> {
+    let gate = Arc::new(Gate::default());
+    let listening = Listening(Arc::clone(&gate));
     // Whoever holds the data folder owns the socket: one that is there is left from before.
     let listener = match LocalListener::bind(&socket_path(data_dir)) {
         Ok(listener) => listener,
@@ -56,16 +74,19 @@ pub(crate) fn listen(data_dir: &Path, host: Arc<dyn Host>) -> anyhow::Result<()>
                 %error,
                 "commands such as `dowse search` cannot use this process while it runs"
             );
-            return Ok(());
+            return Ok(listening);
         }
     };
     let running = Arc::new(Running::default());
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         while let Ok(stream) = listener.accept() {
+            // A connection that is closed without a word has asked for nothing yet.
+            let pass = host.command().and_then(|_| gate.enter());
+            let Some(pass) = pass else { continue };
             let (host, running) = (Arc::clone(&host), Arc::clone(&running));
             let worker = std::thread::Builder::new().name("control command".to_owned());
             let started = worker.spawn(move || {
-                if let Err(error) = answer(&stream, &*host, &running) {
+                if let Err(error) = answer(&stream, &*host, &running, pass) {
                     tracing::debug!(error = format!("{error:#}"), "a command was not answered");
                 }
             });
@@ -74,7 +95,7 @@ pub(crate) fn listen(data_dir: &Path, host: Arc<dyn Host>) -> anyhow::Result<()>
             }
         }
     })?;
-    Ok(())
+    Ok(listening)
 }
 
 /// What is being done.
@@ -101,13 +122,23 @@ impl Drop for Slot<'_> {
     }
 }
 
-fn answer(stream: &LocalStream, host: &dyn Host, running: &Running) -> anyhow::Result<()> {
+fn answer(
+    stream: &LocalStream,
+    host: &dyn Host,
+    running: &Running,
+    pass: Pass,
+) -> anyhow::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
+    send(stream, &Frame::Entered)?;
     let mut line = String::new();
     // One byte more than a request may have tells a long one from one that is whole.
     BufReader::with_capacity(1, stream.try_clone()?.take(MAX_REQUEST_BYTES + 1))
         .read_line(&mut line)?;
+    if line.is_empty() {
+        // It was only looked whether somebody is here.
+        return Ok(());
+    }
     if line.len() as u64 > MAX_REQUEST_BYTES {
         let message = format!("the command has more than {MAX_REQUEST_BYTES} bytes");
         return send(stream, &Frame::Failed(vec![message]));
@@ -153,6 +184,8 @@ fn answer(stream: &LocalStream, host: &dyn Host, running: &Running) -> anyhow::R
             }
         }
         Request::Mcp => {
+            // Sessions last as long as their clients, and go on through the next process.
+            drop(pass);
             stream.set_read_timeout(None)?;
             send(stream, &Frame::Begin)?;
             host.mcp(stream.try_clone()?)

@@ -40,6 +40,9 @@ pub(crate) struct Typed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Frame {
+    /// The connection was let in, before anything was asked: the process does not end without an
+    /// answer to what is asked over it.
+    Entered,
     /// What follows is not frames any more.
     Begin,
     /// A line of the result.

@@ -6,12 +6,13 @@
 //! with and without a server, and nobody is told that the folder is in use.
 
 mod client;
+mod gate;
 mod listen;
 mod message;
 mod relay;
 
 pub(crate) use client::{Connection, connect};
-pub(crate) use listen::{Host, listen};
+pub(crate) use listen::{Host, Listening, listen};
 pub(crate) use message::Typed;
 pub(crate) use relay::{Left, Relay};
 
@@ -23,6 +24,10 @@ const SOCKET: &str = "control.sock";
 
 /// How long the other side may take for the next bytes.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How long a process may take to let a connection in: one that does not within this time is
+/// ending, or does nothing at all.
+const ENTRY_WAIT: Duration = Duration::from_secs(10);
 
 fn socket_path(data_dir: &Path) -> PathBuf {
     data_dir.join(SOCKET)

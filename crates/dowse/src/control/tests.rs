@@ -70,6 +70,56 @@ fn a_command_gets_its_answer_and_an_error_says_why() {
     check(Folder::new().path());
 }
 
+/// A host whose commands go on until they are let go.
+struct Slow(parking_lot::Mutex<std::sync::mpsc::Receiver<()>>);
+
+impl Host for Slow {
+    fn backup(
+        &self,
+        _begin: &mut dyn FnMut() -> std::io::Result<LocalStream>,
+    ) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn command(&self) -> Option<&'static str> {
+        Some("index")
+    }
+
+    fn mcp(&self, _stream: LocalStream) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, _typed: &Typed) -> anyhow::Result<u8> {
+        self.0.lock().recv()?;
+        print::line("stored");
+        Ok(0)
+    }
+}
+
+/// A command beside a `dowse index` that was ending was cut off after its work was done, and told
+/// to run again.
+#[test]
+#[cfg(unix)]
+fn a_process_that_ends_lets_nobody_in_and_answers_whoever_is_inside() {
+    let folder = Folder::new();
+    let (let_go, hold) = std::sync::mpsc::channel();
+    let listening = listen(folder.path(), Arc::new(Slow(parking_lot::Mutex::new(hold)))).unwrap();
+    // One that has asked, and one that has not asked yet.
+    let (asked, inside) = (connect(folder.path()).unwrap(), connect(folder.path()).unwrap());
+    let asked = std::thread::spawn(move || asked.captured(typed(&["kb"])));
+    let ending = std::thread::spawn(move || listening.finish());
+    while connect(folder.path()).is_some() {
+        std::thread::yield_now();
+    }
+    let_go.send(()).unwrap();
+    let_go.send(()).unwrap();
+    assert_eq!(asked.join().unwrap().unwrap(), "stored\n");
+    assert!(!ending.is_finished(), "one is still inside");
+    assert_eq!(inside.captured(typed(&["kb"])).unwrap(), "stored\n");
+    ending.join().unwrap();
+    assert!(connect(folder.path()).is_none());
+}
+
 /// A data folder in a user's data directory easily has a longer path than a socket's address
 /// holds.
 #[test]

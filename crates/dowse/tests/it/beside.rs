@@ -290,6 +290,39 @@ fn commands_at_the_same_time_wait_for_each_other() {
     }
 }
 
+/// Beside an index that was just ending, a command was cut off after its work was done ("run the
+/// command again"), or found the store closed.
+#[test]
+fn commands_beside_an_index_that_ends_are_done_once() {
+    let folder = Folder::new();
+    folder.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    folder.write("things.csv", "name,n\na,1\n");
+    folder.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));
+    text(&command(&folder, &["index"]).output().unwrap(), 0);
+    text(&command(&folder, &["kb", "create", "rules"]).output().unwrap(), 0);
+    let n_rounds = 4;
+    for round in 0..n_rounds {
+        let (rule, plan) = (format!("rule-{round}.md"), format!("documents/{round}.md"));
+        folder.write(&rule, format!("Rule {round}: visitors wear a yellow helmet.\n"));
+        folder.write(&plan, "The harbour crane is oiled in June.\n");
+        let add = ["kb", "add", "rules", &rule];
+        let typed = [&["index"][..], &["index"], &add, &["search", "harbour"], &["index"]];
+        let running: Vec<_> = typed
+            .iter()
+            .map(|words| {
+                let mut command = command(&folder, words);
+                command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+                command.spawn().unwrap()
+            })
+            .collect();
+        for child in running {
+            text(&child.wait_with_output().unwrap(), 0);
+        }
+    }
+    let listed = value(&command(&folder, &["kb", "list", "--json"]).output().unwrap(), 0);
+    assert_eq!(listed[0]["documents"], n_rounds, "{listed}");
+}
+
 #[test]
 fn a_second_server_says_that_one_runs() {
     let server = serving();
@@ -316,6 +349,35 @@ fn no_index_is_said_and_no_folder_is_made() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("no index here") && said.contains("documents"), "{said}");
+}
+
+/// `dowse status` advised to name a folder although the configuration names one, and did not say
+/// that it is not there.
+#[test]
+fn a_configured_folder_that_is_not_there_is_named_before_anything_is_indexed() {
+    let folder = Folder::new();
+    let missing = "docs` does not exist, may not be read or does not answer";
+    let run = |words: &[&str], code: i32| text(&command(&folder, words).output().unwrap(), code);
+    for engine in
+        ["", "[store]\nengine = \"qdrant\"\n[store.qdrant]\nurls = [\"http://127.0.0.1:9\"]\n"]
+    {
+        let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"docs\"]\n";
+        folder.write("dowse.toml", &format!("data_dir = \"data\"\n{config}{engine}"));
+        let said = run(&["doctor"], 1);
+        assert_eq!(said.matches(missing).count(), 1, "{said}");
+        let said = run(&["status"], 1);
+        assert_eq!(said.matches(missing).count(), 1, "{said}");
+        assert!(said.contains("nothing is indexed here"), "{said}");
+        assert!(said.contains("hint: run `dowse index --config"), "{said}");
+        assert!(said.contains("or `dowse serve --config") && !said.contains("FOLDER"), "{said}");
+        let status = value(&command(&folder, &["status", "--json"]).output().unwrap(), 1);
+        assert_eq!(status["data"], json!([]), "{status}");
+        assert!(status["problems"][0]["problem"].as_str().unwrap().contains(missing), "{status}");
+    }
+    assert!(!folder.join("data").exists());
+    folder.write("docs/a.md", "text");
+    let said = run(&["status"], 1);
+    assert!(!said.contains("does not exist") && said.contains("dowse index"), "{said}");
 }
 
 /// A catalogue that servers share and that is away was "no index here", although nobody had looked.

@@ -229,6 +229,53 @@ fn the_terminal_does_the_same() {
     assert!(opened.contains("noon") && !opened.contains("ann@example.org"), "{opened}");
 }
 
+/// `dowse open` printed nothing and ended well, whatever was the matter with the file.
+#[test]
+fn a_file_without_text_is_opened_with_the_reason_with_and_without_a_server() {
+    let folder = Folder::new();
+    folder.write("fixture/ferry.md", "The ferry leaves at noon.");
+    folder.write("fixture/broken.docx", "PK\x03\x04 and nothing more");
+    folder.write("fixture/.gitignore", "drafts/\n");
+    folder.write("fixture/drafts/a.md", "A draft of a timetable.");
+    folder.write("fixture/.old/b.md", "The timetable of last year.");
+    folder.write(
+        "dowse.toml",
+        "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"fixture\"]\nwatch = false\n",
+    );
+    let run = |words: &[&str]| {
+        let mut command = dowse(words[0]);
+        command.args(&words[1..]).current_dir(folder.path()).output().unwrap()
+    };
+    assert!(run(&["index"]).status.success());
+    let files = [
+        ("broken.docx", "broken (the zip document is damaged"),
+        ("drafts/a.md", "an ignore rule leaves it out"),
+        (".old/b.md", "it is hidden"),
+        ("new.md", "not indexed yet; `dowse index` takes it in"),
+    ];
+    let check = |files: &[(&str, &str)]| {
+        for (name, said) in files {
+            let path = format!("fixture/{name}");
+            let output = run(&["open", &path]);
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{name}: {stderr}");
+            assert!(output.stdout.is_empty() && stderr.contains(said), "{name}: {stderr}");
+            let output = run(&["open", &path, "--json"]);
+            assert_eq!(output.status.code(), Some(1), "{name}");
+            let opened: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(opened["text"], "", "{opened}");
+            assert!(opened["warnings"][0].as_str().unwrap().contains(said), "{opened}");
+        }
+        assert_eq!(run(&["open", "fixture/ferry.md"]).status.code(), Some(0));
+    };
+    folder.write("fixture/new.md", "The ferry of tomorrow.");
+    check(&files);
+    let mut command = dowse("serve");
+    command.args(["--listen", "127.0.0.1:0"]).current_dir(folder.path());
+    let _server = Server::start_command(command);
+    check(&files[..3]);
+}
+
 #[test]
 fn a_folder_that_does_not_exist_is_refused_at_the_terminal() {
     let folder = Folder::new();

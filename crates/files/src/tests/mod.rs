@@ -4,15 +4,17 @@
 //! - nothing is asked for when nothing changed;
 //! - what is in an inner root belongs to it, for every caller;
 //! - the old index answers while everything is indexed anew;
-//! - changes are taken in by themselves ([`watching`]).
+//! - changes are taken in by themselves ([`watching`]);
+//! - a file without text says why ([`without_text`]).
 
 mod lines;
 #[cfg(unix)]
 mod not_entered;
 mod watching;
+mod without_text;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 

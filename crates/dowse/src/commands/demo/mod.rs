@@ -14,7 +14,7 @@ use model::{Caller, Deadline};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::DemoArgs;
-use crate::commands::host::{Hosting, serve_commands};
+use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
 use crate::commands::serve::{bind, cannot_listen};
 use crate::commands::{block_on, connect, models, variable};
 use crate::config::{Config, DEFAULT_FILE, DEMO, EmbedderProvider, load_as_written};
@@ -63,8 +63,10 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             print::line(connect::addresses(&base));
         }
         let shared = Shared::new(app);
-        serve_commands(Hosting::Demo, &shared_state, shared.clone(), shutdown.clone())?;
+        let commands =
+            serve_commands(Hosting::Demo, &shared_state, shared.clone(), shutdown.clone())?;
         ::serve::run(listener, shared, shutdown).await?;
+        tokio::task::spawn_blocking(move || commands.finish_within(COMMANDS_GRACE)).await?;
         Ok(())
     })
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::DoctorArgs;
-use crate::commands::check::CheckOptions;
+use crate::commands::check::{CheckOptions, folders_away};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, holds_data, reach_to_read, typed};
 use crate::commands::sets::{Located, Need, index_command, locate, remembered};
@@ -205,7 +205,10 @@ fn nothing_yet(located: &Located) -> Finding {
 fn without_store(located: &Located) -> Result<Vec<Finding>, NotLooked> {
     let config = &located.config;
     if !config.store.is_of_this_machine().map_err(NotLooked::Settings)? {
-        return Ok(machine::engine(config));
+        let mut findings = machine::engine(config);
+        let away = folders_away(config).into_iter();
+        findings.extend(away.map(|one| Finding::problem(&one.what, one.problem, one.hint)));
+        return Ok(findings);
     }
     let reading = reach_to_read(config, Jobs::Leave).map_err(NotLooked::Data)?;
     let shared_state = match reading.reach {

@@ -74,16 +74,21 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
         Set::Here { shared_state, service, app, .. } => block_on(async move {
             let app = app.context("the application was not opened")?;
             let shared = ::serve::Shared::new(*app);
-            serve_commands(Hosting::Index, &shared_state, shared, CancellationToken::new())?;
+            let shutdown = CancellationToken::new();
+            let commands = serve_commands(Hosting::Index, &shared_state, shared, shutdown.clone())?;
             let args = args.clone();
             tokio::task::spawn_blocking(move || {
                 // Writing to an engine that is away waits for it; whoever types this would wait
                 // without a word.
-                ensure_engine(&shared_state)?;
-                remember_before_indexing(&shared_state.open_store()?.store)?;
-                let roots = service.roots(&Caller::local_admin());
-                let maker = VectorMaker::ThisCommand;
-                index_roots(&shared_state, &service, &roots, &args, maker, args.json)
+                let indexed = ensure_engine(&shared_state).and_then(|()| {
+                    remember_before_indexing(&shared_state.open_store()?.store)?;
+                    let roots = service.roots(&Caller::local_admin());
+                    let maker = VectorMaker::ThisCommand;
+                    index_roots(&shared_state, &service, &roots, &args, maker, args.json)
+                });
+                commands.finish();
+                shutdown.cancel();
+                indexed
             })
             .await?
         }),

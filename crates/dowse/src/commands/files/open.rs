@@ -70,11 +70,22 @@ fn show(service: &Service, path: &Path, args: &OpenArgs, is_json: bool) -> anyho
     };
     let preview = service.preview(&Caller::local_admin(), &request)?;
     let text = guard::redacted_piece(&preview.preview, &preview.around).0;
+    let why = preview.without_text.as_ref().map(|why| match why.is_passing() {
+        true => format!("{}; `dowse index` takes it in", why.message()),
+        false => why.message(),
+    });
     if is_json {
-        print::json(&json!({ "path": preview.path, "pointer": preview.pointer, "text": text }))?;
-        return Ok(Outcome::Done);
+        let mut opened = json!({ "path": preview.path, "pointer": preview.pointer, "text": text });
+        if let Some(why) = &why {
+            opened["warnings"] = json!([why]);
+        }
+        print::json(&opened)?;
+    } else {
+        print::note(format!("{} ({})", preview.path, preview.pointer));
+        match &why {
+            Some(why) => print::note(format!("note: {why}")),
+            None => print::line(text),
+        }
     }
-    print::note(format!("{} ({})", preview.path, preview.pointer));
-    print::line(text);
-    Ok(Outcome::Done)
+    Ok(if why.is_some() { Outcome::Problems } else { Outcome::Done })
 }
