@@ -125,11 +125,9 @@ impl Indexer {
 
 /// Says what became of a file that was read.
 fn read(document: &DocumentInfo, path: &Path) -> WithoutText {
-    let outcome = match outcome_of(document) {
-        // Text that was read and left no passage is none.
-        ReadOutcome::Indexed => ReadOutcome::NoText,
-        outcome => outcome,
-    };
+    // Text that was read and left no passage is none.
+    let outcome = Some(outcome_of(document)).filter(|outcome| !outcome.has_text());
+    let outcome = outcome.unwrap_or(ReadOutcome::NoText);
     let reason = document.metadata["reason"].as_str().unwrap_or(outcome.sentence()).to_owned();
     let is_same = fs_err::symlink_metadata(path).is_ok_and(|now| {
         let modified = now.modified().ok().map(|at| Timestamp::from(at).millis());

@@ -362,7 +362,7 @@ fn a_configured_folder_that_is_not_there_is_named_before_anything_is_indexed() {
         ["", "[store]\nengine = \"qdrant\"\n[store.qdrant]\nurls = [\"http://127.0.0.1:9\"]\n"]
     {
         let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"docs\"]\n";
-        folder.write("dowse.toml", &format!("data_dir = \"data\"\n{config}{engine}"));
+        folder.write("dowse.toml", format!("data_dir = \"data\"\n{config}{engine}"));
         let said = run(&["doctor"], 1);
         assert_eq!(said.matches(missing).count(), 1, "{said}");
         let said = run(&["status"], 1);
