@@ -129,10 +129,15 @@ impl Member {
     /// Starts again with what is in its folder.
     #[track_caller]
     fn start_again(&mut self) {
-        // The process before may still be about to end.
+        // The process before may still be about to end: it answers, or only has the lock.
+        let is_ending = |reason: &str| {
+            ["serves the data of", "is in use by another process"]
+                .iter()
+                .any(|message| reason.contains(message))
+        };
         for _ in 0..MAX_STARTS {
             match Server::try_start(serve_in(&self.folder)) {
-                Err(reason) if reason.contains("serves the data of") => {
+                Err(reason) if is_ending(&reason) => {
                     std::thread::sleep(START_STEP);
                 }
                 started => {
