@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// How long nobody is let in while those inside are waited for; who stands outside waits longer.
+/// How long nobody is let in while those inside are waited for; others wait longer.
 const CLOSED_FOR: Duration = Duration::from_secs(5);
 
 /// How long others are let in again beside a long command, unless it ends before.
