@@ -62,11 +62,18 @@ impl Analyzer {
         let mut hidden = Hidden::of(query).map(Hidden::findable);
         self.visit(query, detected, &mut Scratch::new(), |token| {
             match hidden.as_mut().map(|hidden| hidden.place(&token.bytes)) {
-                None | Some(Place::Outside) => {}
-                Some(Place::Inside) => return,
+                // A word that begins before the piece is one of the text around it.
+                None | Some(Place::Outside | Place::Inside) => {}
                 Some(Place::Whole(term, piece)) => {
                     if words.last().is_none_or(|last| last.bytes != piece) {
-                        words.push(whole(query, token, term, piece));
+                        words.push(whole(query, token, term, piece.clone()));
+                    }
+                    // In another text the same letters may be private to nobody: `ana@example.org`
+                    // in a web address is its login.
+                    let is_whole_word =
+                        token.bytes.start <= piece.start && piece.end <= token.bytes.end;
+                    if let Some(word) = words.last_mut().filter(|_| is_whole_word) {
+                        word.terms.push(token.stem.to_owned());
                     }
                     return;
                 }

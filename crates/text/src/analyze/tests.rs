@@ -179,6 +179,19 @@ proptest! {
         }
     }
 
+    /// A text in which no piece is private has the words of an address as they are.
+    #[test]
+    fn an_address_finds_itself_where_nobody_is_meant(
+        local in "[a-zA-Zéß]{1,6}", name in "[a-zA-Zéß]{1,6}", ending in "[a-zA-Zß]{2,4}",
+    ) {
+        let (analyzer, address) = (Analyzer::new(), format!("{local}@{name}.{ending}"));
+        let text = format!("see https://{address}/path");
+        let words = analyzer.analyze_query(&address, LanguageSet::all());
+        let found = analyzer.matches(&words, &text, Language::English, &mut Scratch::new());
+        let is_private = !crate::redact(&text).pieces.is_empty();
+        prop_assert!(is_private || !found.is_empty(), "{words:?}");
+    }
+
     #[test]
     fn a_used_scratch_changes_nothing(first in ANY_TEXT, second in ANY_TEXT, language in any_language()) {
         let analyzer = Analyzer::new();
