@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use model::DocumentId;
-use retrieve::{Given, Grouping, Matching, Pipeline, Request, Response, Total};
+use retrieve::{Given, Grouping, Pipeline, Request, Response, Total};
 use store::limits::MAX_CANDIDATES;
 
 use crate::Result;
@@ -101,34 +101,22 @@ pub(crate) fn page(
     };
     let first = response.hits.first();
     before.first_place = first.map(|ranked| Given::place_of(ranked.hit.document.as_str()));
-    let is_all = filters.is_empty() && roots.len() == searched.indexer.roots().all().len();
-    response.total = total_of(searched, &asked, &response, is_all)?;
+    response.total = total_of(searched, &asked, &response)?;
     Ok((response, before))
 }
 
-/// Counts the files of a search that found more than it looked at: by the index, and where more
-/// passages match than one search gives, by what they are of those it gave.
+/// Counts the files of a search that found more than it looked at, by the index.
 pub(crate) fn total_of(
     searched: &Searched<'_>,
     asked: &Request<'_>,
     response: &Response,
-    has_all_files: bool,
 ) -> Result<Total> {
     let known = response.total;
-    // An engine far away would send all of them over the network.
-    if known.is_exact || searched.indexer.config().store.is_far() {
+    if known.is_exact {
         return Ok(known);
     }
-    let Matching { documents, n_passages } = searched.retriever.count_by_words(asked)?;
-    let mut n_files = documents.n;
-    if !documents.is_exact && has_all_files {
-        let n_matching = searched.retriever.estimate_by_words(asked)?;
-        let per_passage = documents.n as f64 / n_passages.max(1) as f64;
-        let counts = searched.indexer.config().store.counts(searched.indexer.namespace())?;
-        let estimate = (n_matching as f64 * per_passage).round() as usize;
-        n_files = n_files.max(estimate.min(counts.n_documents));
-    }
+    let Some(counted) = searched.retriever.count_by_words(asked)? else { return Ok(known) };
     // Files that are only near by vector may be among those with the words or not.
-    let is_exact = documents.is_exact && response.coverage.n_vectors == 0;
-    Ok(Total { n: known.n.max(n_files), is_exact })
+    let is_exact = counted.is_exact && response.coverage.n_vectors == 0;
+    Ok(Total { n: known.n.max(counted.n), is_exact })
 }

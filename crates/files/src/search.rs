@@ -386,8 +386,7 @@ pub(crate) fn rank(
         let n_given = response.hits.len();
         let is_whole = n_given >= response.total.n && response.total.is_exact;
         if n_given >= limit || is_whole || factor >= MAX_FACTOR || deadline.is_over() {
-            let is_all = filters.is_empty() && roots.len() == searched.indexer.roots().all().len();
-            response.total = total_of(searched, &asked, &response, is_all)?;
+            response.total = total_of(searched, &asked, &response)?;
             return Ok(response);
         }
         // One long file may fill all candidates: the others come with more of them.

@@ -90,7 +90,6 @@ pub mod eval;
 
 pub use background::Background;
 pub use error::{Error, Result};
-pub use estimate::Matching;
 pub use features::{Evidence, EvidenceKind, WordFigures};
 pub use given::{Given, MAX_NAMED};
 pub use pipeline::{

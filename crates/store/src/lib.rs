@@ -89,10 +89,10 @@ pub use contract::{
     Agreement, AnalyserName, Bm25, Both, ByVector, ByWords, Candidate, Candidates, Catalogue,
     Changes, Clause, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, DocumentSource,
     DroppedNamespace, Engine, EngineInfo, EngineServer, Erased, Filter, Fingerprint, Form, Fresh,
-    Lease, LogEntry, LogKind, LogPage, Manifest, NamespaceHead, NamespaceInfo, NamespaceState,
-    PassageSource, Place, Position, Rebuild, Search, SourceParts, StoredPassage, TermCount,
-    TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery, Written,
-    follow_known, question_of,
+    Lease, LogEntry, LogKind, LogPage, Manifest, Matched, NamespaceHead, NamespaceInfo,
+    NamespaceState, PassageSource, Place, Position, Rebuild, Search, SourceParts, StoredPassage,
+    TermCount, TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery,
+    Written, follow_known, question_of,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};

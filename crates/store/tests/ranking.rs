@@ -4,7 +4,7 @@
 //! Lengths stay below 40 words, up to which the embedded index keeps them exactly.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use net::Secret;
 use proptest::prelude::*;
 use store::conformance::document;
 use store::{
-    Bm25, Clause, Config, Document, Filter, Form, Manifest, Store, TurbopufferConfig, WordsQuery,
+    Bm25, Clause, Config, Document, Filter, Form, Manifest, Matched, Store, TurbopufferConfig,
+    WordsQuery,
 };
 use testkit::turbopuffer::TurbopufferServer;
 
@@ -198,7 +199,26 @@ fn check(store: &Store, world: &Fixture, counting: Counting) {
             assert_eq!(found.hits[idx].passage.as_str(), pair[0].0, "{world:?}");
         }
     }
+    counts_as_it_finds(store, &namespace, &query);
+    // Replaced and deleted documents leave numbers behind that nothing has any more.
+    let n_half = documents.len() / 2;
+    store.upsert(&namespace, &documents[n_half..]).unwrap();
+    let gone: Vec<_> = documents.iter().step_by(3).map(|document| document.id.clone()).collect();
+    store.delete(&namespace, &gone).unwrap();
+    counts_as_it_finds(store, &namespace, &query);
     store.drop_namespace(&namespace).unwrap();
+}
+
+/// An engine that counts by words counts what its searches find.
+fn counts_as_it_finds(store: &Store, namespace: &NamespaceId, query: &WordsQuery) {
+    let deadline = Deadline::after(Duration::from_secs(60));
+    let found = store.by_words(namespace, query, &Filter::All, 1_000, &deadline).unwrap();
+    let documents: BTreeSet<_> = found.hits.iter().map(|hit| &hit.document).collect();
+    let expected =
+        Matched { n_documents: documents.len(), n_passages: found.hits.len(), is_exact: true };
+    if let Some(matched) = store.count(namespace, query, &Filter::All, &deadline).unwrap() {
+        assert_eq!(matched, expected, "{query:?}");
+    }
 }
 
 fn clock() -> Clock {

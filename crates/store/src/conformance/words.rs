@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{DocumentId, Pointer};
 
 use super::fixtures::{WithVectors, document, ids, made, soon, words};
-use crate::{Bm25, Clause, Filter, Form, Store, WordsQuery};
+use crate::{Bm25, Clause, Filter, Form, Matched, Store, WordsQuery};
 
 pub(super) fn words_are_found_right_after_the_write(store: &Store) {
     let namespace = made(store, "right-after", WithVectors::No);
@@ -44,6 +44,11 @@ pub(super) fn clauses_mean_what_they_say(store: &Store) {
         let mut found = ids(&found);
         found.sort();
         assert_eq!(found, expected, "{query:?}");
+        if let Some(matched) = store.count(&namespace, &query, &Filter::All, &soon()).unwrap() {
+            let n_documents = usize::from(!expected.is_empty());
+            let expected = Matched { n_documents, n_passages: expected.len(), is_exact: true };
+            assert_eq!(matched, expected, "{query:?}");
+        }
     };
     let term = |text: &str| Clause::term(Form::Exact, text);
     check(&[term("apple")], &[], &[], &["d#0", "d#1", "d#2"]);

@@ -29,6 +29,17 @@ pub struct Candidates {
     pub counts: Counts,
 }
 
+/// How many passages a search by words finds, and how many documents they are of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Matched {
+    /// Documents.
+    pub n_documents: usize,
+    /// Passages.
+    pub n_passages: usize,
+    /// Nothing was left out or estimated.
+    pub is_exact: bool,
+}
+
 /// How much is in a namespace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {

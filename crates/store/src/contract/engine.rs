@@ -5,8 +5,8 @@ use std::time::Duration;
 use model::{Deadline, NamespaceId};
 
 use crate::{
-    Candidates, Document, DroppedNamespace, Filter, Form, NamespaceHead, Place, Result, Search,
-    StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
+    Candidates, Document, DroppedNamespace, Filter, Form, Matched, NamespaceHead, Place, Result,
+    Search, StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
 };
 
 /// Which engine it is.
@@ -176,6 +176,19 @@ pub trait Engine: Send + Sync {
         search: &Search<'_>,
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)>;
+
+    /// Counts what a search by words finds among the passages that fit the filter. Nothing where
+    /// an engine would have to find all of it to count it.
+    fn count(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Option<Matched>> {
+        let _ = (namespace, query, filter, deadline);
+        Ok(None)
+    }
 
     /// Gives what BM25 needs to know about some index terms.
     fn term_statistics(

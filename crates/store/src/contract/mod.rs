@@ -12,7 +12,7 @@ mod catalogue;
 mod engine;
 mod listing;
 
-pub use answer::{Candidate, Candidates, Counts, TermCount, TermStatistics, Upserted};
+pub use answer::{Candidate, Candidates, Counts, Matched, TermCount, TermStatistics, Upserted};
 pub use catalogue::{
     Catalogue, DocumentSource, DroppedNamespace, Lease, LogEntry, LogKind, LogPage, NamespaceHead,
     NamespaceState, PassageSource, SourceParts, VectorDebt, VersionChange, Written,

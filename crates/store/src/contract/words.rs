@@ -80,6 +80,15 @@ impl Clause {
         Clause::Prefix { form, prefix: prefix.into(), boost: 1.0 }
     }
 
+    /// Gives how much the clause counts.
+    pub(crate) fn boost(&self) -> f32 {
+        match self {
+            Clause::Word { boost, .. }
+            | Clause::Phrase { boost, .. }
+            | Clause::Prefix { boost, .. } => *boost,
+        }
+    }
+
     /// Weighs the clause.
     #[must_use]
     pub fn boosted(mut self, by: f32) -> Self {

@@ -14,8 +14,8 @@ use super::namespace::{Namespace, folder_of, outdated_note};
 use crate::store::state_of;
 use crate::{
     ByVector, ByWords, Candidates, Catalogue, Changes, Config, DroppedNamespace, Engine,
-    EngineInfo, Erased, Error, Form, Fresh, NamespaceHead, Position, Rebuild, Result, Search,
-    TermStatistics,
+    EngineInfo, Erased, Error, Filter, Form, Fresh, Matched, NamespaceHead, Position, Rebuild,
+    Result, Search, TermStatistics, WordsQuery,
 };
 
 /// The engine in this process, over any catalogue.
@@ -332,6 +332,20 @@ impl Engine for EmbeddedEngine {
             self.search_vectors(namespace, vector, filter, limit, deadline)
         });
         Ok((words.transpose()?.unwrap_or_default(), near.transpose()?.unwrap_or_default()))
+    }
+
+    fn count(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Option<Matched>> {
+        query.check()?;
+        filter.check()?;
+        let snapshot = self.namespace_of(namespace)?.snapshot();
+        let fitting = snapshot.fitting(filter)?;
+        Ok(Some(snapshot.words.count(query, &fitting.entries, deadline)?))
     }
 
     fn term_statistics(

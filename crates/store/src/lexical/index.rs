@@ -19,6 +19,7 @@ use tantivy::{
 };
 use text::Language;
 
+use super::count::Firsts;
 use super::packed::{PACKED, Unpacker};
 use super::schema::{EntryMaker, Fields, NUMBER};
 use crate::{Error, Result, failpoint};
@@ -65,6 +66,7 @@ pub(crate) struct LexicalIndex {
     writer: Option<IndexWriter<TantivyDocument>>,
     writer_bytes: usize,
     maker: EntryMaker,
+    firsts: Firsts,
 }
 
 impl LexicalIndex {
@@ -109,6 +111,7 @@ impl LexicalIndex {
             writer: None,
             writer_bytes: writer_bytes.max(MIN_WRITER_BYTES),
             maker: EntryMaker::default(),
+            firsts: Firsts::default(),
         })
     }
 
@@ -215,7 +218,14 @@ impl LexicalIndex {
 
     /// Gives the present state to search in; later commits do not change it.
     pub(crate) fn view(&self) -> Result<LexicalView> {
-        LexicalView::new(self.reader.searcher(), self.fields)
+        let view = LexicalView::new(self.reader.searcher(), self.fields, Arc::clone(&self.firsts))?;
+        let mut firsts = self.firsts.lock();
+        if !firsts.is_empty() {
+            let segments = view.searcher.segment_readers();
+            firsts.retain(|id, _| segments.iter().any(|segment| segment.segment_id() == *id));
+        }
+        drop(firsts);
+        Ok(view)
     }
 
     /// Reads every file of the index and compares its checksum.
@@ -312,16 +322,17 @@ pub(crate) struct LexicalView {
     pub(super) numbers: Vec<Arc<dyn ColumnValues<u64>>>,
     /// Words of all live passages, once somebody asked.
     pub(super) n_words: Arc<OnceLock<u64>>,
+    pub(super) firsts: Firsts,
 }
 
 impl LexicalView {
-    fn new(searcher: Searcher, fields: Fields) -> Result<Self> {
+    fn new(searcher: Searcher, fields: Fields, firsts: Firsts) -> Result<Self> {
         let numbers = searcher
             .segment_readers()
             .iter()
             .map(|segment| Ok(segment.fast_fields().u64(NUMBER)?.first_or_default_col(0)))
             .collect::<Result<_>>()?;
-        Ok(LexicalView { searcher, fields, numbers, n_words: Arc::default() })
+        Ok(LexicalView { searcher, fields, numbers, n_words: Arc::default(), firsts })
     }
 
     /// Counts the passages that can be found.

@@ -4,6 +4,7 @@ mod index;
 mod packed;
 mod schema;
 
+mod count;
 mod cursor;
 mod filter;
 mod lists;

@@ -124,7 +124,7 @@ impl LexicalView {
 
     /// Gives the allowed entries that every `must` and no `must_not` clause matches; nothing where
     /// there are no such clauses.
-    fn narrow(
+    pub(super) fn narrow(
         &self,
         segment: &SegmentReader,
         query: &WordsQuery,
@@ -154,7 +154,7 @@ impl LexicalView {
     }
 }
 
-fn form_of(clause: &Clause) -> Form {
+pub(super) fn form_of(clause: &Clause) -> Form {
     match clause {
         Clause::Word { form, .. } | Clause::Prefix { form, .. } => *form,
         Clause::Phrase { .. } => Form::Folded,

@@ -4,7 +4,9 @@
 use model::{Deadline, NamespaceId};
 
 use super::Store;
-use crate::{Both, ByVector, ByWords, Candidates, Error, Filter, Result, Search, WordsQuery};
+use crate::{
+    Both, ByVector, ByWords, Candidates, Error, Filter, Matched, Result, Search, WordsQuery,
+};
 
 impl Store {
     /// Finds the `limit` passages with the best BM25 among those that fit the filter; see
@@ -20,6 +22,17 @@ impl Store {
         let by_words = Some(ByWords { query, limit });
         let search = Search { by_words, by_vector: None, filter };
         Ok(self.engine.search(namespace, &search, deadline)?.0)
+    }
+
+    /// Counts what a search by words finds; see [`crate::Engine::count`].
+    pub fn count(
+        &self,
+        namespace: &NamespaceId,
+        query: &WordsQuery,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Option<Matched>> {
+        self.engine.count(namespace, query, filter, deadline)
     }
 
     /// Finds the `limit` passages whose vectors are nearest among those that fit the filter and
