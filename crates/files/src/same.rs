@@ -19,8 +19,15 @@ const MAX_PLACES: usize = 100;
 /// Bytes of the hash that are kept.
 const HASH_BYTES: usize = 16;
 
-/// Characters of a passage by whose words its copies are looked up.
+/// Words of a passage by which its copies are looked up: the longest, which few other files have.
+/// One would do, if a passage could not begin within a word and a word could not be private.
+const LOOKUP_WORDS: usize = 3;
+
+/// Characters of all of them; where nothing is between words, they are the beginning of a sentence.
 const LOOKUP_CHARS: usize = 60;
+
+/// Characters of a passage among which they are chosen.
+const CHOSEN_FROM_CHARS: usize = 120;
 
 /// Files whose copies are looked up together: their words make one query, whose terms are limited
 /// ([`store::limits::MAX_QUERY_TERMS`]; a character of Chinese gives up to three).
@@ -166,9 +173,7 @@ impl Folding<'_> {
         for (ranked, document) in some {
             let Some(content) = document.as_ref().and_then(content) else { continue };
             if contents.insert(content.to_owned()) {
-                let text = &ranked.passage.passage.text;
-                words.extend(text.chars().take(LOOKUP_CHARS));
-                words.push('\n');
+                push_lookup_words(&ranked.passage.passage.text, &mut words);
             }
         }
         let mut copies: HashMap<String, BTreeSet<String>> = HashMap::new();
@@ -220,6 +225,32 @@ impl Folded {
                 self.warnings.push(Warning::new("places_cut", message));
             }
         }
+    }
+}
+
+/// Adds the words by which copies of a passage are looked up.
+fn push_lookup_words(text: &str, words: &mut String) {
+    let end = text.char_indices().nth(CHOSEN_FROM_CHARS).map_or(text.len(), |(at, _)| at);
+    let mut by_length: Vec<(usize, &str)> = text[..end]
+        .split_inclusive(|char: char| !char.is_alphanumeric())
+        // The last one may go on behind the end.
+        .filter(|word| end == text.len() || !word.ends_with(char::is_alphanumeric))
+        .map(|word| word.trim_end_matches(|char: char| !char.is_alphanumeric()))
+        .map(|word| (word.chars().count(), word))
+        .filter(|(n_chars, _)| (1..=LOOKUP_CHARS).contains(n_chars))
+        .collect();
+    by_length.sort_by_key(|(n_chars, _)| std::cmp::Reverse(*n_chars));
+    let mut n_left = LOOKUP_CHARS;
+    for (n_chars, word) in by_length.into_iter().take(LOOKUP_WORDS) {
+        if let Some(left) = n_left.checked_sub(n_chars) {
+            n_left = left;
+            words.push_str(word);
+            words.push('\n');
+        }
+    }
+    if n_left == LOOKUP_CHARS {
+        words.extend(text.chars().take(LOOKUP_CHARS));
+        words.push('\n');
     }
 }
 

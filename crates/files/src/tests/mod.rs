@@ -324,6 +324,34 @@ fn files_with_the_same_content_are_one_result_that_names_its_places() {
     }
 }
 
+/// Whatever a file begins with, its copy is named though another word found it.
+#[test]
+fn copies_are_named_whatever_a_file_begins_with() {
+    let beginnings = [
+        "password: Tr0ub4dor&3xyz ".to_owned(),
+        format!("{} ", "x".repeat(90)),
+        "東京都の灯台は春に塗装されました。".repeat(6),
+        "anna.miller@example.org +40 722 123 456 ".to_owned(),
+        "- - - * * * ".repeat(20),
+        "a b c d e f g ".to_owned(),
+        "don't can't won't ".repeat(12),
+        "internationalisation ".repeat(7),
+    ];
+    let fixture = Fixture::new();
+    for (idx, beginning) in beginnings.iter().enumerate() {
+        for place in ["one", "two"] {
+            fixture.write(&format!("{place}/{idx}.txt"), format!("{beginning}\nlighthouse{idx}q."));
+        }
+    }
+    let opened = fixture.one_root();
+    opened.index_all();
+    for idx in 0..beginnings.len() {
+        let request = asked(&format!("lighthouse{idx}q"));
+        let found = opened.service.search(&Caller::local_admin(), &request, &soon()).unwrap();
+        assert_eq!(found.items[0].duplicates.len(), 1, "{idx}: {:?}", found.items);
+    }
+}
+
 /// Copies that fill all that was ranked for a page ended the walk, with most files to come.
 #[test]
 fn many_copies_do_not_end_a_walk() {
