@@ -107,19 +107,55 @@ fn below(rest: &str) -> Option<(Sign, &str)> {
 /// `"name": "password", "value": "…"`, `<add key="DbPassword" value="…"/>`, and `name: DB_PASSWORD`
 /// with `value: …` on a line below, also where each line has the whole path (`env.name: …`).
 fn value_of_pair<'a>(text: &str, name: usize, rest: &'a str) -> Option<&'a str> {
-    let head = before(text, name, 2 * MAX_NAME_BYTES);
+    let (key, word) = key_of_pair(before(text, name, 2 * MAX_NAME_BYTES))?;
+    let after = rest.trim_start_matches(['"', '\'', '\\', ',', ' ', '\t', '\r', '\n']);
+    value_member(after).or_else(|| value_element(rest)).or_else(|| {
+        let path = key.get(..key.len() - word.len())?.rsplit('\n').next()?;
+        let path = path.trim_start_matches([' ', '\t', '-']);
+        value_below(path, word, next_line(rest)?)
+    })
+}
+
+/// Gives the text before a name as far as its key, `name` or `key`, and which of them it is.
+fn key_of_pair(head: &str) -> Option<(&str, &'static str)> {
     let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
     let head = head.trim_end_matches(is_name);
     let head = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']).strip_suffix([':', '='])?;
     let key = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']);
     let lower = key.to_ascii_lowercase();
     let word = ["name", "key"].into_iter().find(|word| lower.ends_with(word))?;
-    let after = rest.trim_start_matches(['"', '\'', '\\', ',', ' ', '\t', '\r', '\n']);
-    value_member(after).or_else(|| {
-        let path = key.get(..key.len() - word.len())?.rsplit('\n').next()?;
-        let path = path.trim_start_matches([' ', '\t', '-']);
-        value_below(path, word, next_line(rest)?)
-    })
+    Some((key, word))
+}
+
+/// `{"value": "…", "name": "password"}`, `<add value="…" key="password"/>`: gives where the value
+/// is that comes before its name, in the same object, element or item of a list.
+pub(super) fn value_before(text: &str, name: usize) -> Option<usize> {
+    let head = before(text, name, MAX_LOOKED_AT_BYTES);
+    let (key, word) = key_of_pair(head)?;
+    let members = key.get(..key.len() - word.len())?;
+    let members = members.rsplit(['{', '}', '<', '>']).next()?;
+    let item = members
+        .rmatch_indices('\n')
+        .map(|(at, _)| at + 1)
+        .find(|line| members.get(*line..).is_some_and(|line| line.trim_start().starts_with("- ")));
+    let members = members.get(item.unwrap_or(0)..)?;
+    let value = members.char_indices().rev().find_map(|(at, _)| {
+        let is_word = !members.get(..at)?.ends_with(|char: char| char.is_ascii_alphanumeric());
+        value_member(members.get(at..)?).filter(|_| is_word)
+    })?;
+    // What is left begins at the value and ends where the key begins.
+    let key_at = name - (head.len() - (key.len() - word.len()));
+    Some(key_at - value.trim_start_matches([' ', '\t']).len())
+}
+
+/// `<property name="password"><value>…`: gives the text of the first element inside the one whose
+/// opening goes on here.
+fn value_element(rest: &str) -> Option<&str> {
+    let (opening, _) = after(rest, 0, 2 * MAX_NAME_BYTES).split_once('>')?;
+    let inner = rest.get(opening.len() + 1..).filter(|_| !opening.contains('<'))?.trim_start();
+    let (tag, _) = after(inner.strip_prefix('<')?, 0, MAX_NAME_BYTES).split_once('>')?;
+    let is_value = tag.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("value"));
+    inner.get(tag.len() + 2..).filter(|_| is_value)
 }
 
 /// Gives what comes after `value:` or `"value" =`.

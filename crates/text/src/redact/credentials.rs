@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::announced::{Sign, listed_below, separator, typed};
+use super::announced::{Sign, listed_below, separator, typed, value_before};
 use super::placeholder::is_placeholder;
 use super::values::{Closing, Ends};
 use super::{PrivateKind, PrivatePiece, after, aligned, before};
@@ -160,7 +160,13 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
             continue;
         }
         let name = text.get(word.range()).unwrap_or_default();
-        for value in paired_values(text, word.range(), name, &mut ends) {
+        let mut values = paired_values(text, word.range(), name, &mut ends);
+        if values.is_empty()
+            && let Some(at) = value_before(text, word.start())
+        {
+            values.extend(value(text, at, name, Sign::Equals, false, &mut ends));
+        }
+        for value in values {
             searched_to = searched_to.max(value.end);
             found.push(PrivatePiece { kind: PrivateKind::Password, bytes: value });
         }

@@ -466,3 +466,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn values_of_pairs_are_hidden_in_either_order() {
+    for text in [
+        "<property name=\"password\"><value>Gr8tHorse77</value></property>",
+        "<setting name=\"DbPassword\" serializeAs=\"String\">\n <value>Gr8tHorse77</value>",
+        "{\"value\": \"Gr8tHorse77\", \"name\": \"password\"}",
+        "{\"type\": \"x\", \"value\":\"Gr8tHorse77\",\n \"key\" : \"DB_PASSWORD\", \"a\": 1}",
+        "<add value='Gr8tHorse77' key='DbPassword' />",
+        "env:\n  - value: Gr8tHorse77\n    name: DB_PASSWORD\n  - name: HOST\n    value: db",
+    ] {
+        let shown = redact(text).text;
+        assert!(!shown.contains("Gr8tHorse"), "{shown}");
+    }
+    let other = "- value: example.org\n- name: password\n  value: Gr8tHorse77";
+    assert!(redact(other).text.contains("example.org"));
+    let other = "{\"value\": \"seven horses\"}, {\"name\": \"password\"}";
+    assert_eq!(redact(other).text, other);
+}
