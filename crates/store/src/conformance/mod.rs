@@ -28,6 +28,7 @@ pub type CatalogueLaw = (&'static str, fn(&dyn Catalogue));
 /// Every law of a catalogue.
 pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
     ("objects are written, read and erased", objects::rows_come_and_go),
+    ("objects are read many at once, in the order asked", objects::many_are_read_at_once),
     ("versions guard objects", objects::versions_guard),
     ("batches of objects are whole", objects::batches_are_whole),
     ("objects are listed by page and found by lookup", objects::pages_and_lookups),
