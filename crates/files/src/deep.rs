@@ -12,7 +12,7 @@ use retrieve::{Given, Grouping, Matching, Pipeline, Request, Response, Total};
 use store::limits::MAX_CANDIDATES;
 
 use crate::Result;
-use crate::search::{Asked, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, scope_of};
+use crate::search::{PageQuery, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, scope_of};
 
 /// Files that are given best first by number; those behind them come in a fixed order.
 pub const MAX_BY_RANK: usize = 300;
@@ -56,14 +56,14 @@ impl Before {
 /// Gives the files of a page in the fixed order, so many more than it needs, and what is before it.
 pub(crate) fn page(
     searched: &Searched<'_>,
-    page: &Asked<'_>,
+    page: &PageQuery<'_>,
     spare: usize,
 ) -> Result<(Response, Before)> {
-    let Asked { request, query, roots, filters, deadline } = *page;
+    let PageQuery { request, query, roots, filters, deadline } = *page;
     let pipeline =
         Pipeline { n_by_words: MAX_CANDIDATES, n_by_vector: N_BY_VECTOR, ..Pipeline::default() };
     let scopes = [scope_of(searched, roots, filters)];
-    let mut asked = Request {
+    let mut ordered = Request {
         query,
         scopes: &scopes,
         limit: request.k + 1 + spare,
@@ -82,7 +82,7 @@ pub(crate) fn page(
             }
             (!is_given).then(|| Given::place_of(document.as_str()))
         };
-        let response = searched.retriever.search_in_order(&asked, &order)?;
+        let response = searched.retriever.search_in_order(&ordered, &order)?;
         let n = given_before.borrow().len();
         let after = Some(given.clone());
         (response, Before { n, after, by_rank: HashSet::new(), first_place: None })
@@ -95,14 +95,14 @@ pub(crate) fn page(
         let order = |document: &DocumentId| {
             (!by_rank.contains(document)).then(|| Given::place_of(document.as_str()))
         };
-        asked.offset = request.offset.saturating_sub(by_rank.len());
-        let response = searched.retriever.search_in_order(&asked, &order)?;
+        ordered.offset = request.offset.saturating_sub(by_rank.len());
+        let response = searched.retriever.search_in_order(&ordered, &order)?;
         (response, Before { n: request.offset, after: None, by_rank, first_place: None })
     };
     let first = response.hits.first();
     before.first_place = first.map(|ranked| Given::place_of(ranked.hit.document.as_str()));
     let is_all = filters.is_empty() && roots.len() == searched.indexer.roots().all().len();
-    response.total = total_of(searched, &asked, &response, is_all)?;
+    response.total = total_of(searched, &ordered, &response, is_all)?;
     Ok((response, before))
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn page(
 /// passages match than one search gives, by what they are of those it gave.
 pub(crate) fn total_of(
     searched: &Searched<'_>,
-    asked: &Request<'_>,
+    request: &Request<'_>,
     response: &Response,
     has_all_files: bool,
 ) -> Result<Total> {
@@ -119,10 +119,10 @@ pub(crate) fn total_of(
     if known.is_exact || searched.indexer.config().store.is_far() {
         return Ok(known);
     }
-    let Matching { documents, n_passages } = searched.retriever.count_by_words(asked)?;
+    let Matching { documents, n_passages } = searched.retriever.count_by_words(request)?;
     let mut n_files = documents.n;
     if !documents.is_exact && has_all_files {
-        let n_matching = searched.retriever.estimate_by_words(asked)?;
+        let n_matching = searched.retriever.estimate_by_words(request)?;
         let per_passage = documents.n as f64 / n_passages.max(1) as f64;
         let counts = searched.indexer.config().store.counts(searched.indexer.namespace())?;
         let estimate = (n_matching as f64 * per_passage).round() as usize;
