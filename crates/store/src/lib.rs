@@ -55,6 +55,7 @@
 #![doc(test(attr(deny(warnings))))]
 
 pub mod bench;
+pub mod bounds;
 mod config;
 mod contract;
 mod error;
@@ -98,7 +99,6 @@ pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};
 pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
-pub use sqlite::check_documents;
 pub use sqlite::{FolderLock, SqliteCatalogue, had_store, is_catalogue, restore};
 pub use stamp::Verify;
 pub use store::{Finding, Repair, Store, Surroundings};
