@@ -70,6 +70,7 @@ mod transfer;
 mod sqlite;
 
 mod embedded;
+pub mod remote;
 mod turbopuffer_engine;
 
 mod analysis;
@@ -101,9 +102,9 @@ pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
 pub use sqlite::{FolderLock, SqliteCatalogue, had_store, is_catalogue, restore};
 pub use stamp::Verify;
-pub use store::{Finding, Repair, Store, Surroundings};
+pub use store::{Finding, Repair, Store, Surroundings, state_of};
 pub use transfer::{Copied, MOMENT_KINDS, copy, end_move, export, import, move_into};
-pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
+pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 
 pub use vectors::{cosine_as_stored, normalised};
 

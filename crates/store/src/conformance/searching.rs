@@ -120,6 +120,22 @@ pub(super) fn following_is_idempotent(store: &Store) {
     assert_eq!(store.engine().problem(&namespace).unwrap(), None);
 }
 
+/// A namespace that was made anew while it was empty once kept an engine busy for ever.
+pub(super) fn an_empty_namespace_can_be_made_anew(store: &Store) {
+    let namespace = made(store, "empty-anew", WithVectors::Yes);
+    let follow = || {
+        store.engine().follow(Changes::Of { namespace: &namespace, fresh: None }).unwrap();
+        assert_eq!(store.engine().problem(&namespace).unwrap(), None);
+    };
+    follow();
+    store.rebuild(&namespace).unwrap();
+    follow();
+    assert_eq!(words(store, &namespace, "common"), [""; 0]);
+    store.upsert(&namespace, &[document("d", &["common word"])]).unwrap();
+    follow();
+    assert_eq!(words(store, &namespace, "common"), ["d#0"]);
+}
+
 pub(super) fn unknown_namespaces_are_errors(store: &Store) {
     let nowhere = NamespaceId::new("nowhere");
     let is_unknown = |error: Error| matches!(error, Error::UnknownNamespace { .. });

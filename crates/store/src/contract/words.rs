@@ -80,6 +80,27 @@ impl Clause {
         Clause::Prefix { form, prefix: prefix.into(), boost: 1.0 }
     }
 
+    /// Gives what its score is multiplied by, never less than nothing.
+    pub fn boost(&self) -> f32 {
+        match self {
+            Clause::Word { boost, .. }
+            | Clause::Phrase { boost, .. }
+            | Clause::Prefix { boost, .. } => boost.max(0.0),
+        }
+    }
+
+    /// Tells whether any passage could match: a clause without words matches none, and so does a
+    /// phrase with a place at which no word may be. The empty prefix is the start of every word.
+    pub fn can_match(&self) -> bool {
+        match self {
+            Clause::Word { terms, .. } => !terms.is_empty(),
+            Clause::Phrase { words, .. } => {
+                !words.is_empty() && words.iter().all(|(_, terms)| !terms.is_empty())
+            }
+            Clause::Prefix { .. } => true,
+        }
+    }
+
     /// Weighs the clause.
     #[must_use]
     pub fn boosted(mut self, by: f32) -> Self {
@@ -131,6 +152,15 @@ impl WordsQuery {
         }
         query.should.truncate(limits::MAX_QUERY_TERMS);
         query
+    }
+
+    /// Tells whether any passage could be found: one that every `must` clause matches.
+    pub fn can_match(&self) -> bool {
+        let clauses = if self.must.is_empty() { &self.should } else { &self.must };
+        match self.must.is_empty() {
+            true => clauses.iter().any(Clause::can_match),
+            false => clauses.iter().all(Clause::can_match),
+        }
     }
 
     /// Checks that the question stays inside the limits.

@@ -441,10 +441,7 @@ impl Drop for Store {
 /// # Errors
 ///
 /// [`Error::UnknownNamespace`] when there is none.
-pub(crate) fn state_of(
-    catalogue: &dyn Catalogue,
-    namespace: &NamespaceId,
-) -> Result<NamespaceState> {
+pub fn state_of(catalogue: &dyn Catalogue, namespace: &NamespaceId) -> Result<NamespaceState> {
     catalogue
         .namespace(namespace)?
         .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })

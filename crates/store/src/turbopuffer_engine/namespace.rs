@@ -6,7 +6,8 @@ use std::sync::Arc;
 use model::NamespaceId;
 use parking_lot::{Mutex, RwLock};
 
-use super::ledger::{self, Entry};
+use super::ledger::Entry;
+use crate::remote;
 use crate::store::state_of;
 use crate::{Catalogue, Error, Manifest, Result};
 
@@ -53,10 +54,10 @@ impl Namespace {
                 wanted: Box::new(wanted),
             });
         }
-        let entry = ledger::entry(catalogue, state.number)?;
+        let entry: Option<Entry> = remote::entry(catalogue, state.number)?;
         let view = match &entry {
             Some(entry) => {
-                View { name: Some(entry.name.clone()), attributes: entry.attributes.clone() }
+                View { name: Some(entry.at.name.clone()), attributes: entry.fields.clone() }
             }
             None => View::default(),
         };
