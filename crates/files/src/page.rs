@@ -7,7 +7,7 @@ use retrieve::{Given, Ranked, Response, Total};
 use crate::Result;
 use crate::deep::{self, is_deep};
 use crate::same::{Folded, Folding};
-use crate::search::{PageQuery, MAX_WALKED, SPARE_FOR_DUPLICATES, Searched, rank, reach, scope_of};
+use crate::search::{MAX_WALKED, PageQuery, SPARE_FOR_DUPLICATES, Searched, rank, reach, scope_of};
 
 /// Files that are looked at to tell how many contents there are.
 const MAX_COUNTED: usize = 200;

@@ -199,7 +199,8 @@ pub(crate) fn search(
             true => text::year_bounds(&request.query, clock),
             false => Vec::new(),
         };
-        let again = Again { searched, request: first_request, query, bounds, roots: &roots, deadline };
+        let again =
+            Again { searched, request: first_request, query, bounds, roots: &roots, deadline };
         let first_page = again.search(response, filters, &mut warnings)?;
         (decided_query, filters) = (first_page.query, first_page.filters);
         let is_page = !is_further || first_page.response.hits.is_empty();

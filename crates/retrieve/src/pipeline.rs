@@ -9,7 +9,7 @@ use store::{Store, StoredPassage};
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
-use crate::candidates::{QueryVector, List, by_both, by_vector, by_words};
+use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
 use crate::judge::{Depth, Gathered, Judged, judge};
 use crate::question::{Question, analyse, analyse_characters};

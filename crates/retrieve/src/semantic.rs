@@ -8,7 +8,7 @@ use model::Warning;
 
 use crate::background::{Background, CentredQuery, LateBackground};
 use crate::breaker::Outcome;
-use crate::candidates::{QueryVector, List};
+use crate::candidates::{List, QueryVector};
 use crate::question::Question;
 use crate::{Request, Retriever};
 

@@ -58,10 +58,10 @@ struct NotConnected(Error);
 
 impl fmt::Display for NotConnected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Error::CatalogueUnavailable { reason } => f.write_str(reason),
-            error => error.fmt(f),
+        if let Error::CatalogueUnavailable { reason } = &self.0 {
+            return f.write_str(reason);
         }
+        self.0.fmt(f)
     }
 }
 

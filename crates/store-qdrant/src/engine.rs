@@ -114,6 +114,7 @@ impl QdrantEngine {
         let lock = self.turns.lock_of(number);
         let turn = self.turns.take(&*self.catalogue, number, &lock)?;
         let seen = self.follower().catch_up(id, &turn)?;
+        self.words.follow(&self.client, &*self.catalogue, number)?;
         self.catalogue.release(number, ENGINE, seen)
     }
 

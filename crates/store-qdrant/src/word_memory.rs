@@ -12,6 +12,7 @@ use qdrant_client::qdrant::{
     Filter as ServerFilter, GetPointsBuilder, PayloadIncludeSelector, PointId, RetrievedPoint,
     ScrollPointsBuilder,
 };
+use store::remote;
 use store::{Catalogue, LogKind, Result};
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -80,6 +81,44 @@ impl WordMemory {
             self.begin(client, entry, n_passages);
             return None;
         };
+        self.as_of(client, catalogue, entry, shared)
+    }
+
+    /// Brings the table of a namespace along, where this process has one: the catalogue may forget
+    /// the log once it was followed, and without it the whole table would have to be read again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the catalogue. A table that cannot be brought along is read anew when it is needed.
+    pub(crate) fn follow(
+        &self,
+        client: &Client,
+        catalogue: &dyn Catalogue,
+        number: u32,
+    ) -> Result<()> {
+        if self.known.lock().tables.is_empty() {
+            return Ok(());
+        }
+        let entry: Option<Entry> = remote::entry(catalogue, number)?;
+        let Some(entry) = entry else { return Ok(()) };
+        let shared = {
+            let known = self.known.lock();
+            known.tables.get(&entry.at.tenant).map(|(shared, _)| Arc::clone(shared))
+        };
+        if let Some(shared) = shared {
+            self.as_of(client, catalogue, &entry, shared);
+        }
+        Ok(())
+    }
+
+    /// Gives a table as of the last change in Qdrant, brought along where it is older.
+    fn as_of(
+        &self,
+        client: &Client,
+        catalogue: &dyn Catalogue,
+        entry: &Entry,
+        shared: Shared,
+    ) -> Option<Shared> {
         let seen = shared.read().seen;
         if seen >= entry.seen {
             return (seen == entry.seen).then_some(shared);

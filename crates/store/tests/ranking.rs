@@ -183,8 +183,12 @@ fn check(store: &Store, fixture: &Fixture, counting: Counting) {
         })
         .collect();
     store.upsert(&namespace, &documents).unwrap();
-    let query =
-        WordsQuery::from_text(&fixture.question, fixture.bm25, fixture.title_boost, fixture.exact_boost);
+    let query = WordsQuery::from_text(
+        &fixture.question,
+        fixture.bm25,
+        fixture.title_boost,
+        fixture.exact_boost,
+    );
     let expected = naive(fixture, &query, &documents, counting);
     let deadline = Deadline::after(Duration::from_secs(60));
     let found = store.by_words(&namespace, &query, &Filter::All, 1_000, &deadline).unwrap();
