@@ -10,7 +10,7 @@ use store::remote::{self, Field};
 use store::{
     Candidates, Catalogue, Changes, DroppedNamespace, Engine, EngineInfo, EngineServer, Erased,
     Error, Form, NamespaceHead, Position, Rebuild, Result, Search, TermCount, TermStatistics,
-    follow_known, state_of,
+    current_state, follow_known, state_of,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -184,7 +184,7 @@ impl Engine for QdrantEngine {
         namespace: &NamespaceId,
         terms: &[(Form, String)],
     ) -> Result<TermStatistics> {
-        let state = state_of(&*self.catalogue, namespace)?;
+        let state = current_state(&*self.catalogue, namespace)?;
         let none = || terms.iter().map(|_| 0.0).collect();
         let (totals, holding) = match remote::entry(&*self.catalogue, state.number)? {
             None => (crate::figures::Totals::default(), none()),

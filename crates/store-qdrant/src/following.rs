@@ -9,7 +9,9 @@ use qdrant_client::qdrant::{
     UpdatePointVectorsBuilder, UpsertPointsBuilder,
 };
 use store::remote::{self, Step};
-use store::{Catalogue, Error, LogEntry, LogKind, NamespaceState, PassageSource, Result, state_of};
+use store::{
+    Catalogue, Error, LogEntry, LogKind, NamespaceState, PassageSource, Result, current_state,
+};
 
 use crate::client::Client;
 use crate::collection::{self, Collections};
@@ -40,7 +42,7 @@ impl Follower<'_> {
     pub(crate) fn catch_up(&self, id: &NamespaceId, turn: &Turn<'_>) -> Result<u64> {
         loop {
             turn.renew()?;
-            let state = state_of(self.catalogue, id)?;
+            let state = current_state(self.catalogue, id)?;
             let entry: Option<Entry> = remote::entry(self.catalogue, state.number)?;
             let seen = entry.as_ref().map_or(0, |entry| entry.seen);
             let entry = entry.filter(|entry| is_current(entry, &self.config.prefix));

@@ -16,7 +16,8 @@ use store::remote::{
     self, Counted, Field, More, RowsAsked, Scored, Scorer, Statistics, best, fields_of,
 };
 use store::{
-    Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery, question_of, state_of,
+    Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery, current_state,
+    question_of,
 };
 
 use crate::ENGINE;
@@ -56,7 +57,7 @@ impl QdrantEngine {
         search.check()?;
         let Search { by_words, by_vector, filter } = search;
         let (by_words, by_vector) = (by_words.as_ref(), by_vector.as_ref());
-        let state = state_of(&*self.catalogue, id)?;
+        let state = current_state(&*self.catalogue, id)?;
         let space = state.info.manifest.vectors.as_ref();
         let question = by_vector.map(|near| question_of(id, near.vector, space)).transpose()?;
         let nothing = || Candidates { counts: state.counts, ..Candidates::default() };

@@ -83,6 +83,7 @@ pub const ENGINE_LAWS: &[EngineLaw] = &[
     ("what somebody else wrote is found after following", searching::others_are_followed),
     ("following again, or anew, changes nothing", searching::following_is_idempotent),
     ("an empty namespace can be made anew", searching::an_empty_namespace_can_be_made_anew),
+    ("words of another analyser are not searched", searching::another_analyser_is_refused),
     ("unknown namespaces are errors", searching::unknown_namespaces_are_errors),
 ];
 

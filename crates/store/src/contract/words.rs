@@ -156,10 +156,9 @@ impl WordsQuery {
 
     /// Tells whether any passage could be found: one that every `must` clause matches.
     pub fn can_match(&self) -> bool {
-        let clauses = if self.must.is_empty() { &self.should } else { &self.must };
         match self.must.is_empty() {
-            true => clauses.iter().any(Clause::can_match),
-            false => clauses.iter().all(Clause::can_match),
+            true => self.should.iter().any(Clause::can_match),
+            false => self.must.iter().all(Clause::can_match),
         }
     }
 
