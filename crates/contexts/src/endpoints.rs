@@ -167,12 +167,9 @@ impl Service {
         if !keys::is_one_of(key, &endpoint.keys) {
             return Ok(None);
         }
-        let mut tools = vec![];
-        for id in &endpoint.tool_ids {
-            if let Some((tool, _)) = Tool::load(self.catalogue(), id)? {
-                tools.push(tool);
-            }
-        }
+        let ids = endpoint.tool_ids.iter().map(|id| id.as_str());
+        let found = Tool::load_many(self.catalogue(), ids)?;
+        let tools = found.into_iter().flatten().map(|(tool, _)| tool).collect();
         let caller = Caller {
             subject: endpoint_subject(&endpoint.id),
             tenant: endpoint.tenant,

@@ -50,8 +50,9 @@ impl Service {
             let documents = Document::list(self.catalogue(), &page)?;
             let Some(last) = documents.last() else { return Ok(()) };
             page.after = Some(last.id.to_string());
-            for document in documents {
-                let table = Table::load(self.catalogue(), &document.table_id)?;
+            let ids = documents.iter().map(|document| document.table_id.as_str());
+            let tables = Table::load_many(self.catalogue(), ids)?;
+            for (document, table) in documents.into_iter().zip(tables) {
                 let is_kept = table.is_some_and(|(table, _)| {
                     table.document == document.id || table.former.contains(&document.id)
                 });

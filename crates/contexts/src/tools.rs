@@ -207,13 +207,12 @@ impl Service {
     fn refuse_clash(&self, tool: &Tool, name: &str) -> Result<()> {
         for object in self.catalogue().find(Endpoint::KIND, &Lookup::new("tool", &tool.id))? {
             let endpoint = Endpoint::from_object(object)?;
-            for other in endpoint.tool_ids.iter().filter(|other| **other != tool.id) {
-                if let Some((other, _)) = Tool::load(self.catalogue(), other)?
-                    && other.name == name
-                {
-                    let (endpoint, name) = (endpoint.name, other.name);
-                    return Err(Error::NameTaken { endpoint, name });
-                }
+            let ids = endpoint.tool_ids.iter().filter(|other| **other != tool.id);
+            let others = Tool::load_many(self.catalogue(), ids.map(|id| id.as_str()))?;
+            if let Some((other, _)) = others.into_iter().flatten().find(|(one, _)| one.name == name)
+            {
+                let (endpoint, name) = (endpoint.name, other.name);
+                return Err(Error::NameTaken { endpoint, name });
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use retrieve::{Given, Grouping, Pipeline, Request, Response, Total};
 use store::limits::MAX_CANDIDATES;
 
 use crate::Result;
-use crate::search::{Asked, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, scope_of};
+use crate::search::{PageQuery, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, scope_of};
 
 /// Files that are given best first by number; those behind them come in a fixed order.
 pub const MAX_BY_RANK: usize = 300;
@@ -56,14 +56,14 @@ impl Before {
 /// Gives the files of a page in the fixed order, so many more than it needs, and what is before it.
 pub(crate) fn page(
     searched: &Searched<'_>,
-    page: &Asked<'_>,
+    page: &PageQuery<'_>,
     spare: usize,
 ) -> Result<(Response, Before)> {
-    let Asked { request, query, roots, filters, deadline } = *page;
+    let PageQuery { request, query, roots, filters, deadline } = *page;
     let pipeline =
         Pipeline { n_by_words: MAX_CANDIDATES, n_by_vector: N_BY_VECTOR, ..Pipeline::default() };
     let scopes = [scope_of(searched, roots, filters)];
-    let mut asked = Request {
+    let mut ordered = Request {
         query,
         scopes: &scopes,
         limit: request.k + 1 + spare,
@@ -82,7 +82,7 @@ pub(crate) fn page(
             }
             (!is_given).then(|| Given::place_of(document.as_str()))
         };
-        let response = searched.retriever.search_in_order(&asked, &order)?;
+        let response = searched.retriever.search_in_order(&ordered, &order)?;
         let n = given_before.borrow().len();
         let after = Some(given.clone());
         (response, Before { n, after, by_rank: HashSet::new(), first_place: None })
@@ -95,27 +95,27 @@ pub(crate) fn page(
         let order = |document: &DocumentId| {
             (!by_rank.contains(document)).then(|| Given::place_of(document.as_str()))
         };
-        asked.offset = request.offset.saturating_sub(by_rank.len());
-        let response = searched.retriever.search_in_order(&asked, &order)?;
+        ordered.offset = request.offset.saturating_sub(by_rank.len());
+        let response = searched.retriever.search_in_order(&ordered, &order)?;
         (response, Before { n: request.offset, after: None, by_rank, first_place: None })
     };
     let first = response.hits.first();
     before.first_place = first.map(|ranked| Given::place_of(ranked.hit.document.as_str()));
-    response.total = total_of(searched, &asked, &response)?;
+    response.total = total_of(searched, &ordered, &response)?;
     Ok((response, before))
 }
 
 /// Counts the files of a search that found more than it looked at, by the index.
 pub(crate) fn total_of(
     searched: &Searched<'_>,
-    asked: &Request<'_>,
+    request: &Request<'_>,
     response: &Response,
 ) -> Result<Total> {
     let known = response.total;
     if known.is_exact {
         return Ok(known);
     }
-    let Some(counted) = searched.retriever.count_by_words(asked)? else { return Ok(known) };
+    let Some(counted) = searched.retriever.count_by_words(request)? else { return Ok(known) };
     // Files that are only near by vector may be among those with the words or not.
     let is_exact = counted.is_exact && response.coverage.n_vectors == 0;
     Ok(Total { n: known.n.max(counted.n), is_exact })

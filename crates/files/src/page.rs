@@ -7,7 +7,7 @@ use retrieve::{Given, Ranked, Response, Total};
 use crate::Result;
 use crate::deep::{self, is_deep};
 use crate::same::{Folded, Folding};
-use crate::search::{Asked, MAX_WALKED, SPARE_FOR_DUPLICATES, Searched, rank, reach, scope_of};
+use crate::search::{MAX_WALKED, PageQuery, SPARE_FOR_DUPLICATES, Searched, rank, reach, scope_of};
 
 /// Files that are looked at to tell how many contents there are.
 const MAX_COUNTED: usize = 200;
@@ -24,33 +24,33 @@ pub(crate) struct Taken {
 /// was found already, when it is of this page.
 pub(crate) fn take(
     searched: &Searched<'_>,
-    asked: &Asked<'_>,
+    page: &PageQuery<'_>,
     mut known: Option<Response>,
 ) -> Result<(Response, Taken)> {
     let mut spare = SPARE_FOR_DUPLICATES;
     loop {
         let (response, mut taken, limit) = match known.take() {
-            None if is_deep(asked.request) => {
-                let (response, before) = deep::page(searched, asked, spare)?;
+            None if is_deep(page.request) => {
+                let (response, before) = deep::page(searched, page, spare)?;
                 let is_given = |path: &str| before.holds(path);
                 let fresh: Vec<&Ranked> = response.hits.iter().collect();
-                let taken = Taken::of(searched, asked, &response, &fresh, &is_given, before.n)?;
-                (response, taken, asked.request.k + 1 + spare)
+                let taken = Taken::of(searched, page, &response, &fresh, &is_given, before.n)?;
+                (response, taken, page.request.k + 1 + spare)
             }
             known => {
                 let response = match known {
                     Some(response) => response,
-                    None => rank(searched, asked, spare)?,
+                    None => rank(searched, page, spare)?,
                 };
-                let taken = Taken::by_rank(searched, asked, &response)?;
-                (response, taken, reach(asked.request, spare))
+                let taken = Taken::by_rank(searched, page, &response)?;
+                (response, taken, reach(page.request, spare))
             }
         };
         // All that was found may be the same few contents: then more is looked for.
         let is_full = response.hits.len() >= limit;
-        let is_last = spare >= MAX_WALKED || asked.deadline.is_over();
-        let is_wider = !is_deep(asked.request) && reach(asked.request, spare * 4) > limit;
-        if taken.folded.has_more || !is_full || is_last || !(is_wider || is_deep(asked.request)) {
+        let is_last = spare >= MAX_WALKED || page.deadline.is_over();
+        let is_wider = !is_deep(page.request) && reach(page.request, spare * 4) > limit;
+        if taken.folded.has_more || !is_full || is_last || !(is_wider || is_deep(page.request)) {
             // What is beyond was not looked at.
             taken.folded.has_more |= is_full;
             return Ok((response, taken));
@@ -61,33 +61,33 @@ pub(crate) fn take(
 
 impl Taken {
     /// Takes a page of files that were ranked from the first on.
-    fn by_rank(searched: &Searched<'_>, asked: &Asked<'_>, response: &Response) -> Result<Self> {
-        let after = asked.request.after.as_ref();
+    fn by_rank(searched: &Searched<'_>, page: &PageQuery<'_>, response: &Response) -> Result<Self> {
+        let after = page.request.after.as_ref();
         // A walk by numbers passes over the files before it, and over what says the same as they.
         let n_before =
-            if after.is_some() { 0 } else { asked.request.offset.min(response.hits.len()) };
+            if after.is_some() { 0 } else { page.request.offset.min(response.hits.len()) };
         let (before, fresh) = response.hits.split_at(n_before);
         let before: HashSet<&str> = before.iter().map(|one| one.hit.document.as_str()).collect();
         let is_given =
             |path: &str| before.contains(path) || after.is_some_and(|given| given.holds(path));
         let fresh: Vec<&Ranked> =
             fresh.iter().filter(|one| !is_given(one.hit.document.as_str())).collect();
-        let offset = after.map_or(asked.request.offset, Given::n_named);
-        Taken::of(searched, asked, response, &fresh, &is_given, offset)
+        let offset = after.map_or(page.request.offset, Given::n_named);
+        Taken::of(searched, page, response, &fresh, &is_given, offset)
     }
 
     fn of(
         searched: &Searched<'_>,
-        asked: &Asked<'_>,
+        page: &PageQuery<'_>,
         response: &Response,
         fresh: &[&Ranked],
         is_given: &dyn Fn(&str) -> bool,
         offset: usize,
     ) -> Result<Self> {
-        let scope = scope_of(searched, asked.roots, asked.filters);
-        let (indexer, deadline) = (searched.indexer, asked.deadline);
+        let scope = scope_of(searched, page.roots, page.filters);
+        let (indexer, deadline) = (searched.indexer, page.deadline);
         let folding = Folding { indexer, filter: &scope.filter, deadline, is_given };
-        let folded = folding.page(fresh, asked.request.k)?;
+        let folded = folding.page(fresh, page.request.k)?;
         // Copies are counted once, as far as files were looked at.
         let n_found = response.hits.len();
         let looked_at = response.hits.get(..n_found.min(MAX_COUNTED)).unwrap_or_default();

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use ingest::{JobQueue, JobState};
-use model::{Around, Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
+use model::{
+    Around, Caller, Clock, Deadline, Explanation, Passage, Timestamp, Warning, iso_seconds,
+};
 use retrieve::{Coverage, Given, Grouping, Pipeline, Request, Retriever, Scope, StageTiming};
 use serde::Serialize;
 use store::Filter;
@@ -191,21 +193,22 @@ pub(crate) fn search(
         // What the first page decides about filters holds for the others.
         let is_further = is_deep || request.after.is_none() && request.offset > 0;
         let first = is_further.then(|| SearchRequest { offset: 0, after: None, ..request.clone() });
-        let asked = first.as_ref().unwrap_or(request);
-        let response = ask(searched, asked, query, &roots, &filters, deadline)?;
+        let first_request = first.as_ref().unwrap_or(request);
+        let response = ask(searched, first_request, query, &roots, &filters, deadline)?;
         let bounds = match request.years.is_none() && !filters.years.is_empty() {
             true => text::year_bounds(&request.query, clock),
             false => Vec::new(),
         };
-        let again = Again { searched, request: asked, query, bounds, roots: &roots, deadline };
+        let again =
+            Again { searched, request: first_request, query, bounds, roots: &roots, deadline };
         let first_page = again.search(response, filters, &mut warnings)?;
         (decided_query, filters) = (first_page.query, first_page.filters);
         let is_page = !is_further || first_page.response.hits.is_empty();
         decided = is_page.then_some(first_page.response);
     }
-    let asked =
-        Asked { request, query: &decided_query, roots: &roots, filters: &filters, deadline };
-    let (mut response, taken) = take(searched, &asked, decided)?;
+    let page =
+        PageQuery { request, query: &decided_query, roots: &roots, filters: &filters, deadline };
+    let (mut response, taken) = take(searched, &page, decided)?;
     warnings.extend(std::mem::take(&mut response.warnings));
     let Coverage { n_passages, n_vectors } = response.coverage;
     let hits = response.hits.iter().map(|ranked| &ranked.hit);
@@ -256,13 +259,12 @@ pub(crate) fn search(
     let passages: Vec<_> =
         fresh.iter().map(|one| (&one.ranked.hit.namespace, &one.ranked.passage.passage)).collect();
     let surroundings = indexer.config().store.surroundings_of(&passages)?;
+    let pointers = exact_pointers(indexer, &fresh)?;
     let mut items = Vec::new();
-    for (Places { ranked, document, duplicates, rank }, surroundings) in
-        fresh.into_iter().zip(surroundings)
+    for ((Places { ranked, document, duplicates, rank }, surroundings), pointer) in
+        fresh.into_iter().zip(surroundings).zip(pointers)
     {
-        let metadata = document.map(|document| document.metadata).unwrap_or_default();
-        let modified = metadata["modified"].as_i64();
-        let lines = Lines::from_json(&metadata[LINES]);
+        let modified = document.and_then(|document| document.metadata["modified"].as_i64());
         let path = ranked.hit.document.to_string();
         let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
         let snippet = &ranked.snippet.span;
@@ -276,7 +278,7 @@ pub(crate) fn search(
             rank,
             around,
             ext: ext_of(Path::new(&path)),
-            pointer: exact_pointer(indexer, &ranked, &lines)?,
+            pointer,
             snippet: ranked.snippet.text,
             score: ranked.hit.score.rounded(),
             modified: modified.map(|at| iso_seconds(Timestamp(at))).unwrap_or_default(),
@@ -332,7 +334,7 @@ pub(crate) fn first_index(
 
 /// A search for one page, its filters decided.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PageQuery<'a> {
     pub(crate) request: &'a SearchRequest,
     pub(crate) query: &'a str,
     pub(crate) roots: &'a [String],
@@ -348,17 +350,17 @@ pub(crate) fn ask(
     filters: &Filters,
     deadline: &Deadline,
 ) -> Result<retrieve::Response> {
-    let asked = Asked { request, query, roots, filters, deadline };
-    rank(searched, &asked, SPARE_FOR_DUPLICATES)
+    let page = PageQuery { request, query, roots, filters, deadline };
+    rank(searched, &page, SPARE_FOR_DUPLICATES)
 }
 
 /// Ranks the files that a page needs, and some more.
 pub(crate) fn rank(
     searched: &Searched<'_>,
-    asked: &Asked<'_>,
+    page: &PageQuery<'_>,
     spare: usize,
 ) -> Result<retrieve::Response> {
-    let Asked { request, query, roots, filters, deadline } = *asked;
+    let PageQuery { request, query, roots, filters, deadline } = *page;
     let limit = reach(request, spare);
     // A page far down needs as many candidates, of which several may be of one file.
     let n_candidates = limit.saturating_mul(PASSAGES_PER_FILE);
@@ -372,7 +374,7 @@ pub(crate) fn rank(
             n_lexical: (usual.n_lexical * factor).min(MAX_CANDIDATES),
             ..usual
         };
-        let asked = Request {
+        let ranked = Request {
             query,
             scopes: &scopes,
             limit,
@@ -382,11 +384,11 @@ pub(crate) fn rank(
             pipeline: &pipeline,
             deadline,
         };
-        let mut response = searched.retriever.search(&asked)?;
+        let mut response = searched.retriever.search(&ranked)?;
         let n_given = response.hits.len();
         let is_whole = n_given >= response.total.n && response.total.is_exact;
         if n_given >= limit || is_whole || factor >= MAX_FACTOR || deadline.is_over() {
-            response.total = total_of(searched, &asked, &response)?;
+            response.total = total_of(searched, &ranked, &response)?;
             return Ok(response);
         }
         // One long file may fill all candidates: the others come with more of them.
@@ -422,32 +424,45 @@ const MAX_FACTOR: usize = 64;
 /// Passages of one file among the candidates of a search, when pages far down are asked for.
 const PASSAGES_PER_FILE: usize = 4;
 
-/// Names the place of a hit so that `openFile` shows it: the line that holds most of what was asked
-/// for, where the file has lines. A unit that is longer than one preview is followed by the
+/// Names the places of hits so that `openFile` shows them: the line that holds most of what was
+/// asked for, where the file has lines. A unit that is longer than one preview is followed by the
 /// character in the file where the hit begins.
-fn exact_pointer(indexer: &Indexer, ranked: &retrieve::Ranked, lines: &Lines) -> Result<String> {
-    let (passage, snippet) = (&ranked.passage.passage, &ranked.snippet);
-    let line = lines.at(passage, snippet.span.start + snippet.focus);
-    let pointer = match line {
-        Some(line) => on_line(&passage.pointer, line),
-        None => passage.pointer.clone(),
-    };
-    // The unit begins behind the start of the file, so a hit this near needs no more words.
+///
+/// Of each file no more is read than one preview before the hit, and of all files together: a unit
+/// that begins further above is a long one, wherever that is.
+fn exact_pointers(indexer: &Indexer, hits: &[Places]) -> Result<Vec<String>> {
     let shown = MAX_PREVIEW_CHARS - MAX_SNIPPET_CHARS;
-    let start = passage.span.start + snippet.span.start;
-    if start <= shown {
-        return Ok(pointer.to_string());
-    }
+    let start_of =
+        |hit: &Places| hit.ranked.passage.passage.span.start + hit.ranked.snippet.span.start;
+    let wanted: Vec<(&Passage, usize)> = hits
+        .iter()
+        .map(|hit| {
+            // A unit begins behind the start of the file, so a hit near that needs no look back.
+            let from = start_of(hit).checked_sub(shown).unwrap_or(usize::MAX);
+            (&hit.ranked.passage.passage, from)
+        })
+        .collect();
     let store = &indexer.config().store;
-    let passages = store.passages_of(indexer.namespace(), &ranked.hit.document)?;
-    let pointer_text = pointer.to_string();
-    let found = place::find(ranked.hit.document.as_str(), &pointer_text, &passages, lines);
-    let unit = found.ok().and_then(|(_, covered)| passages.get(covered.start));
-    let unit_start = unit.map_or(0, |passage| passage.span.start);
-    if (unit_start..=unit_start + shown).contains(&start) {
-        return Ok(pointer_text);
-    }
-    Ok(Place { pointer: Some(pointer), char_start: Some(start) }.to_string())
+    let stretches = store.passages_back_to(indexer.namespace(), &wanted)?;
+    let named = hits.iter().zip(stretches).map(|(hit, stretch)| {
+        let (passage, snippet) = (&hit.ranked.passage.passage, &hit.ranked.snippet);
+        let lines = hit
+            .document
+            .as_ref()
+            .map_or_else(Lines::default, |document| Lines::from_json(&document.metadata[LINES]));
+        let pointer = match lines.at(passage, snippet.span.start + snippet.focus) {
+            Some(line) => on_line(&passage.pointer, line),
+            None => passage.pointer.clone(),
+        };
+        let path = hit.ranked.hit.document.as_str();
+        let found = place::find(path, &pointer.to_string(), &stretch, &lines);
+        let unit = found.ok().and_then(|(_, covered)| stretch.get(covered.start));
+        let unit_start = unit.map_or(0, |passage| passage.span.start);
+        let start = start_of(hit);
+        let is_shown = (unit_start..=unit_start + shown).contains(&start);
+        Place { pointer: Some(pointer), char_start: (!is_shown).then_some(start) }.to_string()
+    });
+    Ok(named.collect())
 }
 
 /// The longest snippet, in characters.
@@ -457,13 +472,13 @@ const MAX_SNIPPET_CHARS: usize = 400;
 fn searched_roots(
     indexer: &Indexer,
     caller: &Caller,
-    asked: Option<&[String]>,
+    wanted: Option<&[String]>,
 ) -> Result<Vec<String>> {
     let visible = indexer.roots().visible(caller);
-    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
+    let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
         return Ok(visible.iter().map(|root| root.name.clone()).collect());
     };
-    asked
+    wanted
         .iter()
         .map(|given| {
             let (root, resolved) = indexer.roots().locate(caller, given)?;

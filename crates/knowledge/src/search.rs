@@ -406,17 +406,20 @@ impl Service {
             .map(|timing| timing.stage)
             .collect();
         let mut visible: Vec<(Ranked, Document)> = vec![];
-        for ranked in response.hits {
-            if visible.len() >= max_results {
-                break;
-            }
-            let id = document_of(&ranked.hit.document);
-            // What was deleted is gone at once, also while its passages are still being erased.
-            let Some((document, _)) = Document::load(&*self.0.catalogue, id)? else { continue };
-            let is_visible =
-                collections.iter().any(|collection| collection.id == document.collection_id);
-            if is_visible && document.state.is_indexed() {
-                visible.push((ranked, document));
+        let mut hits = response.hits.into_iter();
+        while visible.len() < max_results && hits.len() > 0 {
+            // One query in the usual case: more only where hits are of documents that are gone.
+            let next: Vec<Ranked> = hits.by_ref().take(max_results - visible.len()).collect();
+            let ids = next.iter().map(|ranked| document_of(&ranked.hit.document));
+            let documents = Document::load_many(&*self.0.catalogue, ids)?;
+            for (ranked, document) in next.into_iter().zip(documents) {
+                // What was deleted is gone at once, also while its passages are still being erased.
+                let Some((document, _)) = document else { continue };
+                let is_visible =
+                    collections.iter().any(|collection| collection.id == document.collection_id);
+                if is_visible && document.state.is_indexed() {
+                    visible.push((ranked, document));
+                }
             }
         }
         let passages: Vec<_> = visible

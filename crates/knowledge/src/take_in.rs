@@ -95,8 +95,10 @@ impl Service {
         let namespace = collection.namespace();
         self.0.store.create_namespace(&namespace, &Manifest::current(None))?;
         let mut wanted = vec![];
-        for (addition, prepared) in batch {
-            match Document::load(&*self.0.catalogue, &addition.document)? {
+        let ids = batch.iter().map(|(addition, _)| addition.document.as_str());
+        let current = Document::load_many(&*self.0.catalogue, ids)?;
+        for ((addition, prepared), current) in batch.iter().zip(current) {
+            match current {
                 // Another server finished it while this one had lost its job.
                 Some((current, _)) if is_done(&current, addition) => {}
                 Some((current, _)) if current.version == addition.version => {
@@ -117,8 +119,10 @@ impl Service {
                 return Err(Error::Object(ObjectError::Busy));
             }
             let mut changes = vec![];
-            for (addition, prepared, _) in &wanted {
-                match Document::load(&*self.0.catalogue, &addition.document)? {
+            let ids = wanted.iter().map(|(addition, ..)| addition.document.as_str());
+            let rows = Document::load_many(&*self.0.catalogue, ids)?;
+            for ((addition, prepared, _), row) in wanted.iter().zip(rows) {
+                match row {
                     None => gone.push(prepared.document.id.clone()),
                     Some((document, _)) if is_done(&document, addition) => {}
                     Some((mut document, version)) => {

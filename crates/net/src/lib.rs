@@ -62,8 +62,8 @@ mod tests;
 pub use client::{Client, Config};
 pub use error::{Error, Result};
 pub use postgres::{
-    PostgresAddress, PostgresError, PostgresPool, PostgresSession, SessionError, wait_at_most,
-    wait_for,
+    PoolLimits, PooledSession, PostgresAddress, PostgresError, PostgresPool, PostgresSession,
+    SessionError, SessionPool, TakeError, TakenSession, wait_at_most, wait_for,
 };
 pub use reach::{Reach, is_public};
 pub use request::{Method, Request};

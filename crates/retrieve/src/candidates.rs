@@ -118,12 +118,12 @@ fn reach(store: &Store, scopes: &[Scope], scope: &Scope, words: &WordsQuery) -> 
 
 /// A vector with the model that made it.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct QueryVector<'a> {
     pub(crate) embedder: &'a EmbedderId,
     pub(crate) vector: &'a [f32],
 }
 
-impl Asked<'_> {
+impl QueryVector<'_> {
     /// Tells whether the vectors of a scope are of the same model: those of another say nothing, as
     /// long as nobody has made them anew.
     pub(crate) fn fits(&self, store: &Store, scope: &Scope) -> bool {
@@ -138,7 +138,7 @@ pub(crate) fn by_both(
     store: &Store,
     request: &Request<'_>,
     words: &WordsQuery,
-    asked: Asked<'_>,
+    query: QueryVector<'_>,
     extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> (Result<List>, List) {
@@ -146,9 +146,9 @@ pub(crate) fn by_both(
     let (mut by_words, mut near) = (Ok(List::default()), List::default());
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let filter = scope.filter.clone().and(extra.clone());
-        let (found, found_near) = match asked.fits(store, scope) {
+        let (found, found_near) = match query.fits(store, scope) {
             true => {
-                let vector = asked.vector;
+                let vector = query.vector;
                 let both = Both { query: words, vector, filter: &filter, n_by_words, n_by_vector };
                 let (found, near) = store.by_both(&scope.namespace, &both, request.deadline);
                 (found, Some(near))
@@ -179,18 +179,18 @@ pub(crate) fn by_both(
 pub(crate) fn by_vector(
     store: &Store,
     request: &Request<'_>,
-    asked: Asked<'_>,
+    query: QueryVector<'_>,
     extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> List {
     let limit = request.pipeline.n_by_vector;
     let mut list = List::default();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
-        if !asked.fits(store, scope) {
+        if !query.fits(store, scope) {
             continue;
         }
         let (namespace, filter) = (&scope.namespace, scope.filter.clone().and(extra.clone()));
-        let found = store.by_vector(namespace, asked.vector, &filter, limit, request.deadline);
+        let found = store.by_vector(namespace, query.vector, &filter, limit, request.deadline);
         take_in_near(&mut list, scope_idx, found, limit, warnings);
     }
     list.finish(limit);

@@ -9,7 +9,7 @@ use store::{Store, StoredPassage};
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
-use crate::candidates::{Asked, List, by_both, by_vector, by_words};
+use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
 use crate::judge::{Depth, Gathered, Judged, judge};
 use crate::question::{Question, analyse, analyse_characters};
@@ -289,8 +289,8 @@ impl Retriever {
             let semantic = scope.spawn(|| {
                 let begun = Instant::now();
                 let semantic =
-                    by_embedding(self, request, question, &embedder, |asked, warnings| {
-                        by_vector(&self.store, request, asked, &question.filter, warnings)
+                    by_embedding(self, request, question, &embedder, |vector, warnings| {
+                        by_vector(&self.store, request, vector, &question.filter, warnings)
                     });
                 (semantic, begun.elapsed())
             });
@@ -322,12 +322,12 @@ impl Retriever {
         let begun = Instant::now();
         let (store, filter) = (&*self.store, &question.filter);
         let mut words = None;
-        let both = |asked: Asked<'_>, warnings: &mut Vec<Warning>| {
+        let both = |vector: QueryVector<'_>, warnings: &mut Vec<Warning>| {
             let for_words = &question.for_words;
             if for_words.should.is_empty() && for_words.must.is_empty() {
-                return by_vector(store, request, asked, filter, warnings);
+                return by_vector(store, request, vector, filter, warnings);
             }
-            let (found, near) = by_both(store, request, for_words, asked, filter, warnings);
+            let (found, near) = by_both(store, request, for_words, vector, filter, warnings);
             words = Some(found);
             near
         };

@@ -5,7 +5,9 @@
 use std::collections::{HashMap, HashSet};
 
 use model::{DocumentId, Timestamp};
-use store::{Document, Error, LogKind, Result, Upserted, VersionChange, Written, language_of};
+use store::{
+    Document, Error, LogKind, Result, Upserted, VersionChange, Written, bounds, language_of,
+};
 
 use crate::batch_rows::{DocumentRows, LogRows, PassageRows};
 use crate::connection::Connection;
@@ -103,12 +105,8 @@ impl<'a> Batch<'a> {
         let mut awaiting = vec![];
         for (idx, (document, document_key)) in documents.iter().zip(&keys).enumerate() {
             let first = self.row.state.next_passage;
-            let n_passages = u32::try_from(document.passages.len()).unwrap_or(u32::MAX);
-            let after = first.checked_add(n_passages).ok_or(Error::TooLarge {
-                what: "the number of passages ever written to a namespace",
-                received: usize::MAX,
-                allowed: u32::MAX as usize,
-            })?;
+            let after = bounds::number_after(first, document.passages.len())?;
+            let n_passages = after - first;
             let language = language_of(&document.title, &document.passages);
             self.row.state.languages.insert(language);
             let written_at =

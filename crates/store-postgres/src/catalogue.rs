@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use store::{
     Catalogue, Document, DocumentInfo, DocumentPage, DroppedNamespace, Fingerprint, Lease, LogPage,
     Manifest, NamespaceHead, NamespaceState, PassageSource, Result, SourceParts, StoredPassage,
-    VectorDebt, VectorSpace, Written, check_documents,
+    VectorSpace, Written, bounds,
 };
 
 use crate::PostgresConfig;
@@ -101,7 +101,7 @@ impl Catalogue for PostgresCatalogue {
     }
 
     fn upsert(&self, namespace: &NamespaceId, documents: &[Document]) -> Result<Written> {
-        check_documents(documents)?;
+        bounds::check_documents(documents)?;
         self.database.upsert(namespace, documents, &[self.clock.now()])
     }
 
@@ -171,10 +171,6 @@ impl Catalogue for PostgresCatalogue {
         passages: &[PassageId],
     ) -> Result<Vec<StoredPassage>> {
         self.database.without_vectors(namespace, passages)
-    }
-
-    fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
-        Ok(self.namespaces()?.into_iter().filter_map(VectorDebt::of).collect())
     }
 
     fn log(&self, number: u32, after: u64, limit: usize) -> Result<LogPage> {
@@ -264,7 +260,7 @@ impl Catalogue for PostgresCatalogue {
 
     fn import(&self, namespace: &NamespaceId, documents: &[(Document, Timestamp)]) -> Result<()> {
         let (documents, times): (Vec<Document>, Vec<Timestamp>) = documents.iter().cloned().unzip();
-        check_documents(&documents)?;
+        bounds::check_documents(&documents)?;
         self.database.upsert(namespace, &documents, &times).map(|_| ())
     }
 

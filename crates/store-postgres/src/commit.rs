@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use model::{DocumentId, NamespaceId, PassageId, Timestamp};
-use store::limits::within;
 use store::{
-    Agreement, Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written, limits,
-    normalised,
+    Agreement, Document, DroppedNamespace, Manifest, Result, VectorSpace, Written, bounds,
 };
 
 use crate::batch::Batch;
@@ -28,10 +26,7 @@ impl Database {
         manifest: &Manifest,
         now: Timestamp,
     ) -> Result<()> {
-        within("the length of a namespace id", id.as_str().len(), limits::MAX_ID_BYTES)?;
-        if let Some(space) = &manifest.vectors {
-            within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
-        }
+        bounds::check_namespace(id, manifest)?;
         let json = manifest.to_json(id)?;
         let found =
             self.read(async |connection| rows::find_namespace(connection, id, Lock::No).await)?;
@@ -62,9 +57,7 @@ impl Database {
         id: &NamespaceId,
         space: Option<&VectorSpace>,
     ) -> Result<bool> {
-        if let Some(space) = space {
-            within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
-        }
+        bounds::check_space(space)?;
         self.write(async |connection| {
             let row = rows::namespace(connection, id, Lock::Yes).await?;
             let mut manifest = row.state.info.manifest.clone();
@@ -128,7 +121,7 @@ impl Database {
 
     /// Erases documents and gives how many there were.
     pub(crate) fn delete(&self, id: &NamespaceId, documents: &[DocumentId]) -> Result<usize> {
-        within("the documents of one write", documents.len(), limits::MAX_DOCUMENTS_PER_WRITE)?;
+        bounds::check_deletion(documents)?;
         self.write(async |connection| {
             let row = rows::namespace(connection, id, Lock::Yes).await?;
             let mut batch = Batch::begin(connection, row);
@@ -146,20 +139,10 @@ impl Database {
     ) -> Result<usize> {
         self.write(async |connection| {
             let row = rows::namespace(connection, id, Lock::Yes).await?;
-            let Some(space) = &row.state.info.manifest.vectors else {
-                return Err(Error::NoVectorSpace { namespace: id.clone() });
-            };
+            let space = row.state.info.manifest.vectors.as_ref();
             let mut by_key = BTreeMap::new();
             for (passage, vector) in vectors {
-                if vector.len() != space.dimensions {
-                    return Err(Error::WrongDimensions {
-                        namespace: id.clone(),
-                        received: vector.len(),
-                        expected: space.dimensions,
-                    });
-                }
-                let vector = normalised(vector)
-                    .ok_or_else(|| Error::BadVector { passage: passage.clone() })?;
+                let vector = bounds::unit_vector(id, space, passage, vector)?;
                 by_key.insert(key(passage.as_str()), rows::bytes_of(&vector));
             }
             let number = row.number();
@@ -203,9 +186,7 @@ impl Database {
         id: &NamespaceId,
         blobs: &[(PassageId, Vec<u8>)],
     ) -> Result<usize> {
-        for (_, blob) in blobs {
-            within("the size of a blob", blob.len(), limits::MAX_BLOB_BYTES)?;
-        }
+        bounds::check_blobs(blobs)?;
         self.write(async |connection| {
             let number = rows::namespace(connection, id, Lock::Yes).await?.number();
             let by_key: BTreeMap<_, _> =

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use net::PostgresAddress;
+use net::{PooledSession, PostgresAddress};
 use store::Result;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row, Statement};
@@ -48,11 +48,6 @@ impl Connection {
         }
     }
 
-    /// Tells whether the session has ended.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.client.is_closed()
-    }
-
     /// Runs a statement and gives its rows.
     pub(crate) async fn query(&mut self, sql: &str, values: Values<'_>) -> Result<Vec<Row>> {
         let statement = self.prepared(sql).await?;
@@ -88,6 +83,12 @@ impl Connection {
         let statement = self.client.prepare(sql).await.map_err(failure::of)?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
+    }
+}
+
+impl PooledSession for Connection {
+    fn is_closed(&self) -> bool {
+        self.client.is_closed()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The database: a few sessions, transactions over them, and what is done when it is away.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use net::PostgresAddress;
-use parking_lot::{Condvar, Mutex};
+use net::{PoolLimits, PostgresAddress, SessionPool, TakeError, TakenSession};
+use parking_lot::Mutex;
 use store::{Error, Result};
 
 use crate::connection::Connection;
@@ -39,38 +40,28 @@ const TCP_SETTINGS: [(&str, u32); 4] = [
 pub(crate) struct Database {
     address: PostgresAddress,
     schema: String,
-    pool: Arc<Pool>,
+    shared: Arc<Shared>,
     /// A session inside a transaction that sees one moment, which every call uses instead of the
     /// pool: a copy is taken through it.
     pinned: Option<Mutex<Connection>>,
 }
 
-struct Pool {
-    state: Mutex<PoolState>,
-    freed: Condvar,
-    max_connections: usize,
+/// What the views of one database share.
+struct Shared {
+    sessions: SessionPool<Connection>,
     /// When somebody was there last, which waiting calls ask one at a time.
     answered: tokio::sync::Mutex<Option<Instant>>,
 }
 
-#[derive(Default)]
-struct PoolState {
-    idle: Vec<Connection>,
-    n_open: usize,
-    /// Set from a failure to reach the database to the next session that begins.
-    away: Option<Away>,
-}
+/// Why a session could not be begun, told as its reason alone.
+struct NotConnected(Error);
 
-struct Away {
-    reason: String,
-    since: Instant,
-    /// Whether a call tries to connect now.
-    is_tried: bool,
-}
-
-impl Away {
-    fn new(reason: String) -> Self {
-        Away { reason, since: Instant::now(), is_tried: false }
+impl fmt::Display for NotConnected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Error::CatalogueUnavailable { reason } = &self.0 {
+            return f.write_str(reason);
+        }
+        self.0.fmt(f)
     }
 }
 
@@ -92,14 +83,13 @@ impl Database {
             let allowed = "letters, digits and `_`";
             return Err(settings(format!("the schema may have {allowed}, received `{schema}`")));
         }
-        let pool = Pool {
-            state: Mutex::default(),
-            freed: Condvar::new(),
-            max_connections: config.max_connections.max(2),
+        let max_open = config.max_connections.max(2);
+        let limits = PoolLimits { max_open, max_idle: max_open, away_pause: Some(AWAY_PAUSE) };
+        let shared = Arc::new(Shared {
+            sessions: SessionPool::new(limits),
             answered: tokio::sync::Mutex::default(),
-        };
-        let database =
-            Database { address, schema: config.schema.clone(), pool: Arc::new(pool), pinned: None };
+        });
+        let database = Database { address, schema: config.schema.clone(), shared, pinned: None };
         database.within(WRITE_LIMIT, async |connection| {
             schema::bring_up_to_date(connection, &database.schema).await
         })?;
@@ -119,7 +109,7 @@ impl Database {
         Ok(Database {
             address: self.address.clone(),
             schema: self.schema.clone(),
-            pool: Arc::clone(&self.pool),
+            shared: Arc::clone(&self.shared),
             pinned: Some(Mutex::new(connection)),
         })
     }
@@ -214,8 +204,7 @@ impl Database {
     }
 
     fn is_away(&self) -> bool {
-        let state = self.pool.state.lock();
-        state.away.is_some()
+        self.shared.sessions.away().is_some()
     }
 
     /// Runs something on a session, for no longer than a limit. A session on which something was
@@ -227,8 +216,9 @@ impl Database {
     ) -> Result<T> {
         let mut connection = self.take()?;
         let result = self.limited(limit, self.watched(call(&mut connection)));
-        let is_unfinished = matches!(result, Err(Error::CatalogueUnavailable { .. }));
-        self.give_back(connection, is_unfinished);
+        if !matches!(result, Err(Error::CatalogueUnavailable { .. })) {
+            connection.give_back();
+        }
         result
     }
 
@@ -251,12 +241,12 @@ impl Database {
     /// Begins a session and ends it again, unless another call did so a moment ago. Where nobody
     /// answers, sessions that are open are no better: they are closed.
     async fn ask_whether_anybody_is_there(&self) -> Result<()> {
-        let mut answered = self.pool.answered.lock().await;
+        let mut answered = self.shared.answered.lock().await;
         if answered.is_some_and(|at| at.elapsed() < SILENCE) {
             return Ok(());
         }
-        if let Some(away) = &self.pool.state.lock().away {
-            return Err(failure::away(away.reason.clone()));
+        if let Some(reason) = self.shared.sessions.away() {
+            return Err(failure::away(reason));
         }
         let asked = Connection::is_answered(&self.address);
         if let Ok(true) = tokio::time::timeout(CONNECT_LIMIT, asked).await {
@@ -264,88 +254,31 @@ impl Database {
             return Ok(());
         }
         let reason = format!("no answer in {} s, and no other session begins", SILENCE.as_secs());
-        let mut state = self.pool.state.lock();
-        state.n_open -= state.idle.len();
-        state.idle.clear();
-        state.away = Some(Away::new(reason.clone()));
-        drop(state);
-        self.pool.freed.notify_all();
+        self.shared.sessions.set_away(reason.clone());
         Err(failure::away(reason))
     }
 
     /// Gives a session: one that is idle, or a new one, or one that another call gives back.
-    fn take(&self) -> Result<Connection> {
-        let given_up_at = Instant::now() + POOL_LIMIT;
-        let mut state = self.pool.state.lock();
-        loop {
-            while let Some(connection) = state.idle.pop() {
-                if !connection.is_closed() {
-                    return Ok(connection);
-                }
-                state.n_open -= 1;
+    fn take(&self) -> Result<TakenSession<'_, Connection>> {
+        let sessions = &self.shared.sessions;
+        let begin = || self.connect().map_err(NotConnected);
+        sessions.take(Instant::now() + POOL_LIMIT, begin).map_err(|error| match error {
+            TakeError::NotBegun(NotConnected(error)) => error,
+            TakeError::Away(reason) => failure::away(reason),
+            TakeError::InUse => {
+                let (n, seconds) = (sessions.limits().max_open, POOL_LIMIT.as_secs());
+                failure::away(format!("all {n} connections were in use for {seconds} s"))
             }
-            let has_room = state.n_open < self.pool.max_connections;
-            if let Some(away) = &mut state.away {
-                if away.is_tried || !has_room || away.since.elapsed() < AWAY_PAUSE {
-                    return Err(failure::away(away.reason.clone()));
-                }
-                away.is_tried = true;
-            }
-            if has_room {
-                state.n_open += 1;
-                drop(state);
-                return self.connect_counted();
-            }
-            if self.pool.freed.wait_until(&mut state, given_up_at).timed_out() {
-                let n = self.pool.max_connections;
-                let reason =
-                    format!("all {n} connections were in use for {} s", POOL_LIMIT.as_secs());
-                return Err(failure::away(reason));
-            }
-        }
-    }
-
-    fn connect_counted(&self) -> Result<Connection> {
-        let connected = self.connect();
-        let mut state = self.pool.state.lock();
-        match &connected {
-            Ok(_) => state.away = None,
-            Err(error) => {
-                state.n_open -= 1;
-                let reason = if let Error::CatalogueUnavailable { reason } = error {
-                    reason.clone()
-                } else {
-                    error.to_string()
-                };
-                state.away = Some(Away::new(reason));
-                self.pool.freed.notify_all();
-            }
-        }
-        connected
+        })
     }
 
     fn connect(&self) -> Result<Connection> {
         self.limited(CONNECT_LIMIT, Connection::open(&self.address, &self.schema))
     }
 
-    fn give_back(&self, connection: Connection, is_unfinished: bool) {
-        let mut state = self.pool.state.lock();
-        if is_unfinished || connection.is_closed() {
-            state.n_open -= 1;
-        } else {
-            // Whatever another call found, it answers.
-            state.away = None;
-            state.idle.push(connection);
-        }
-        drop(state);
-        self.pool.freed.notify_one();
-    }
-
     /// Closes the sessions that nobody uses.
     pub(crate) fn close(&self) {
-        let mut state = self.pool.state.lock();
-        state.n_open -= state.idle.len();
-        state.idle.clear();
+        self.shared.sessions.end_idle();
     }
 }
 

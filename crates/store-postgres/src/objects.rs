@@ -16,12 +16,16 @@ use crate::sharing::put_piece;
 const COLUMNS: &str = "o.kind, o.id, o.tenant, o.parent, o.body, o.version, o.id_key";
 
 impl Objects for PostgresCatalogue {
-    fn get(&self, wanted: &ObjectKey) -> Result<Option<Object>> {
-        self.database.read(async |connection| {
-            let sql = format!("SELECT {COLUMNS} FROM objects o WHERE kind = $1 AND id_key = $2");
-            let found = connection.query(&sql, &[&wanted.kind, &key(&wanted.id)]).await?;
-            Ok(finish(connection, &wanted.kind, &found).await?.pop())
-        })
+    fn get_many(&self, kind: &str, ids: &[&str]) -> Result<Vec<Option<Object>>> {
+        let keys: Vec<Vec<u8>> = ids.iter().map(|id| key(id)).collect();
+        let sql = format!("SELECT {COLUMNS} FROM objects o WHERE kind = $1 AND id_key = ANY($2)");
+        let found = self.database.read(async |connection| {
+            let found = connection.query(&sql, &[&kind, &keys]).await?;
+            finish(connection, kind, &found).await
+        })?;
+        let by_id: HashMap<&str, &Object> =
+            found.iter().map(|object| (object.key.id.as_str(), object)).collect();
+        Ok(ids.iter().map(|id| by_id.get(id).copied().cloned()).collect())
     }
 
     fn list(&self, page: &ObjectPage) -> Result<Vec<Object>> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::Timestamp;
-use store::{Error, Lease, Result, limits};
+use store::{Lease, Result, bounds, limits};
 
 use crate::connection::Connection;
 use crate::database::Database;
@@ -113,13 +113,7 @@ pub(crate) async fn put_piece(
     piece: u32,
     bytes: &[u8],
 ) -> Result<()> {
-    if bytes.len() > limits::MAX_PIECE_BYTES {
-        return Err(Error::TooLarge {
-            what: "the size of a piece of a file",
-            received: bytes.len(),
-            allowed: limits::MAX_PIECE_BYTES,
-        });
-    }
+    bounds::check_piece(bytes)?;
     connection
         .execute(
             "INSERT INTO pieces VALUES ($1, $2, $3)

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use model::{Deadline, NamespaceId};
 use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilter};
-use store::rescoring::Field;
+use store::remote::{self, Field};
 use store::{
     Candidates, Catalogue, Changes, DroppedNamespace, Engine, EngineInfo, EngineServer, Erased,
-    Error, Form, NamespaceHead, ObjectPage, Position, Rebuild, Result, Search, TermCount,
-    TermStatistics, TypedObject, follow_known,
+    Error, Form, NamespaceHead, Position, Rebuild, Result, Search, TermCount, TermStatistics,
+    current_state, follow_known, state_of,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};
 use crate::collection::Collections;
 use crate::condition::of_tenant;
 use crate::figures::Figures;
-use crate::following::{Follower, state_of};
-use crate::ledger::{self, Entry};
+use crate::following::Follower;
+use crate::ledger::{Entry, Tenant, is_current};
 use crate::namespace::Turns;
 use crate::point::DENSE;
 use crate::terms::Term;
@@ -73,8 +73,8 @@ impl QdrantEngine {
     /// Those of the catalogue.
     pub fn has_words_in_memory(&self, namespace: &NamespaceId) -> Result<bool> {
         let number = state_of(&*self.catalogue, namespace)?.number;
-        let entry = ledger::entry(&*self.catalogue, number)?;
-        Ok(entry.is_some_and(|entry| self.words.has(&entry.tenant)))
+        let entry = remote::entry(&*self.catalogue, number)?;
+        Ok(entry.is_some_and(|entry: Entry| self.words.has(&entry.at.tenant)))
     }
 
     pub(crate) fn word_table(&self, entry: &Entry, n_passages: usize) -> Option<Shared> {
@@ -92,8 +92,8 @@ impl QdrantEngine {
     }
 
     fn count(&self, entry: &Entry, condition: Option<Condition>) -> Result<usize> {
-        let conditions = [of_tenant(&entry.tenant)].into_iter().chain(condition);
-        let request = CountPointsBuilder::new(&entry.collection)
+        let conditions = [of_tenant(&entry.at.tenant)].into_iter().chain(condition);
+        let request = CountPointsBuilder::new(&entry.at.collection)
             .filter(ServerFilter::must(conditions))
             .exact(true)
             .build();
@@ -105,8 +105,7 @@ impl QdrantEngine {
     }
 
     fn entries(&self) -> Result<HashMap<u32, Entry>> {
-        let entries = Entry::list(&*self.catalogue, &ObjectPage::of(Entry::KIND))?;
-        Ok(entries.into_iter().map(|entry| (entry.number, entry)).collect())
+        remote::entries(&*self.catalogue)
     }
 
     /// Lets one namespace follow to its last change.
@@ -115,6 +114,7 @@ impl QdrantEngine {
         let lock = self.turns.lock_of(number);
         let turn = self.turns.take(&*self.catalogue, number, &lock)?;
         let seen = self.follower().catch_up(id, &turn)?;
+        self.words.follow(&self.client, &*self.catalogue, number)?;
         self.catalogue.release(number, ENGINE, seen)
     }
 
@@ -124,10 +124,10 @@ impl QdrantEngine {
         let entries = self.entries()?;
         let mut first_failure = Ok(());
         for head in heads {
-            let is_current = |entry: &Entry| {
-                entry.seen >= head.sequence && entry.is_current(&self.config.prefix)
+            let has_all = |entry: &Entry| {
+                entry.seen >= head.sequence && is_current(entry, &self.config.prefix)
             };
-            if head.sequence == 0 || entries.get(&head.number).is_some_and(is_current) {
+            if head.sequence == 0 || entries.get(&head.number).is_some_and(has_all) {
                 continue;
             }
             match self.follow_one(&head.id) {
@@ -143,19 +143,9 @@ impl QdrantEngine {
         // Whoever still follows it ends first: what it writes afterwards would stay.
         let lock = self.turns.lock_of(dropped.number);
         let turn = self.turns.take(&*self.catalogue, dropped.number, &lock);
-        ledger::let_go(&*self.catalogue, dropped.number)?;
+        remote::let_go::<Tenant>(&*self.catalogue, dropped.number)?;
         self.follower().erase_leftovers(turn.is_ok().then_some(dropped.number));
         turn.map(|_| ())
-    }
-
-    /// Notes that the points of a namespace are of another form: it is sent anew with the next
-    /// change, and searched as it is until then.
-    fn outdate(&self, id: &NamespaceId) -> Result<()> {
-        let number = state_of(&*self.catalogue, id)?.number;
-        match ledger::entry(&*self.catalogue, number)? {
-            Some(entry) => ledger::put(&*self.catalogue, &Entry { seen: 0, ..entry }),
-            None => Ok(()),
-        }
     }
 }
 
@@ -194,9 +184,9 @@ impl Engine for QdrantEngine {
         namespace: &NamespaceId,
         terms: &[(Form, String)],
     ) -> Result<TermStatistics> {
-        let state = state_of(&*self.catalogue, namespace)?;
+        let state = current_state(&*self.catalogue, namespace)?;
         let none = || terms.iter().map(|_| 0.0).collect();
-        let (totals, holding) = match ledger::entry(&*self.catalogue, state.number)? {
+        let (totals, holding) = match remote::entry(&*self.catalogue, state.number)? {
             None => (crate::figures::Totals::default(), none()),
             Some(entry) => {
                 let wanted: Vec<Vec<Term>> = terms
@@ -231,7 +221,10 @@ impl Engine for QdrantEngine {
 
     fn rebuild(&self, id: &NamespaceId, when: Rebuild) -> Result<()> {
         if when == Rebuild::WhenUsed {
-            return self.outdate(id);
+            return remote::outdate::<Tenant>(
+                &*self.catalogue,
+                state_of(&*self.catalogue, id)?.number,
+            );
         }
         let state = state_of(&*self.catalogue, id)?;
         let lock = self.turns.lock_of(state.number);
@@ -251,7 +244,7 @@ impl Engine for QdrantEngine {
     fn problem(&self, id: &NamespaceId) -> Result<Option<String>> {
         self.follow_one(id)?;
         let state = state_of(&*self.catalogue, id)?;
-        let Some(entry) = ledger::entry(&*self.catalogue, state.number)? else {
+        let Some(entry) = remote::entry(&*self.catalogue, state.number)? else {
             return Ok((state.counts.n_passages > 0).then(|| "Qdrant has nothing of it".to_owned()));
         };
         let counted = self.count(&entry, None).and_then(|n_points| {

@@ -8,7 +8,7 @@ use qdrant_client::Qdrant;
 use qdrant_client::qdrant::{
     CountPointsBuilder, FacetCountsBuilder, Filter as ServerFilter, facet_value,
 };
-use store::rescoring::{Counted, Field, Statistics, coded_length, fields_of};
+use store::remote::{Counted, Field, Statistics, coded_length, fields_of};
 use store::{Clause, Result, WordsQuery};
 
 use crate::client::Client;
@@ -72,7 +72,7 @@ impl Figures {
         let totals = match totals {
             Some(totals) if missing.is_empty() => totals,
             totals => {
-                let (collection, tenant) = (entry.collection.clone(), entry.tenant.clone());
+                let (collection, tenant) = (entry.at.collection.clone(), entry.at.tenant.clone());
                 let (asked, needs_totals) = (missing.clone(), totals.is_none());
                 let (counted, counts) = client.ask("count", deadline, move |peer| {
                     ask(peer, collection.clone(), tenant.clone(), asked.clone(), needs_totals)
@@ -135,7 +135,7 @@ impl Figures {
         wanted: &[Vec<Term>],
     ) -> (Option<Totals>, HashMap<Vec<Term>, f64>) {
         let remembered = self.remembered.lock();
-        let Some(known) = remembered.get(&entry.tenant).filter(|known| known.seen == entry.seen)
+        let Some(known) = remembered.get(&entry.at.tenant).filter(|known| known.seen == entry.seen)
         else {
             return (None, HashMap::new());
         };
@@ -145,11 +145,11 @@ impl Figures {
 
     fn remember(&self, entry: &Entry, totals: Totals, counted: &[(Vec<Term>, f64)]) {
         let mut remembered = self.remembered.lock();
-        if remembered.len() >= MAX_REMEMBERED && !remembered.contains_key(&entry.tenant) {
+        if remembered.len() >= MAX_REMEMBERED && !remembered.contains_key(&entry.at.tenant) {
             remembered.clear();
         }
         let new = || OfTenant { seen: entry.seen, totals, holding: HashMap::new() };
-        let known = remembered.entry(entry.tenant.clone()).or_insert_with(new);
+        let known = remembered.entry(entry.at.tenant.clone()).or_insert_with(new);
         // Somebody who began earlier may come later.
         if known.seen > entry.seen {
             return;
@@ -257,16 +257,17 @@ mod tests {
 
     use store::Form;
 
+    use crate::ledger::Tenant;
+
     use super::*;
 
     fn entry(seen: u64) -> Entry {
         Entry {
             number: 1,
-            collection: "c".to_owned(),
-            tenant: "t".to_owned(),
+            at: Tenant { collection: "c".to_owned(), tenant: "t".to_owned() },
             seen,
             space: None,
-            integers: BTreeSet::new(),
+            fields: BTreeSet::new(),
         }
     }
 

@@ -8,13 +8,14 @@ use qdrant_client::qdrant::{
     DeletePointsBuilder, Filter as ServerFilter, PointId, PointStruct, PointVectors, PointsIdsList,
     UpdatePointVectorsBuilder, UpsertPointsBuilder,
 };
+use store::remote::{self, Step};
 use store::{
-    Catalogue, Error, LogEntry, LogKind, NamespaceState, PassageSource, Result, SourceParts,
+    Catalogue, Error, LogEntry, LogKind, NamespaceState, PassageSource, Result, current_state,
 };
 
 use crate::client::Client;
 use crate::collection::{self, Collections};
-use crate::ledger::{self, Entry, Erasure};
+use crate::ledger::{Entry, Tenant, is_current};
 use crate::namespace::{Turn, Turns};
 use crate::{QdrantConfig, condition, point};
 
@@ -41,32 +42,23 @@ impl Follower<'_> {
     pub(crate) fn catch_up(&self, id: &NamespaceId, turn: &Turn<'_>) -> Result<u64> {
         loop {
             turn.renew()?;
-            let state = state_of(self.catalogue, id)?;
-            let number = state.number;
-            let entry = ledger::entry(self.catalogue, number)?;
+            let state = current_state(self.catalogue, id)?;
+            let entry: Option<Entry> = remote::entry(self.catalogue, state.number)?;
             let seen = entry.as_ref().map_or(0, |entry| entry.seen);
-            let page = self.catalogue.log(number, seen, ENTRIES_PER_PAGE)?;
-            if page.last < seen {
-                return Err(Error::CatalogueBehind { number, seen, last: page.last });
-            }
-            if page.last == 0 && entry.is_none() {
-                return Ok(0);
-            }
-            let space = &state.info.manifest.vectors;
-            let can_go_on = entry.filter(|entry| {
-                entry.seen > 0
-                    && entry.seen >= page.starts_after
-                    && entry.space == *space
-                    && entry.is_current(&self.config.prefix)
-            });
-            let Some(mut entry) = can_go_on else {
-                self.make_anew(&state, turn)?;
-                continue;
+            let entry = entry.filter(|entry| is_current(entry, &self.config.prefix));
+            let step = remote::next_step(self.catalogue, &state, entry.as_ref(), ENTRIES_PER_PAGE)?;
+            let (mut entry, entries) = match (step, entry) {
+                (Step::Current, _) => return Ok(seen),
+                (Step::Send(entries), Some(entry)) => (entry, entries),
+                (Step::Anew | Step::Send(_), _) => {
+                    self.make_anew(&state, turn)?;
+                    continue;
+                }
             };
-            let Some(last) = page.entries.last() else { return Ok(seen) };
-            self.send(&mut entry, &page.entries, turn)?;
+            let Some(last) = entries.last() else { return Ok(seen) };
+            self.send(&mut entry, &entries, turn)?;
             entry.seen = last.sequence;
-            ledger::put(self.catalogue, &entry)?;
+            remote::put(self.catalogue, &entry)?;
         }
     }
 
@@ -92,9 +84,9 @@ impl Follower<'_> {
             }
         }
         let ids: Vec<PointId> =
-            gone.into_iter().map(|number| point::id_of(&entry.tenant, number)).collect();
+            gone.into_iter().map(|number| point::id_of(&entry.at.tenant, number)).collect();
         for ids in ids.chunks(IDS_PER_DELETE) {
-            self.delete_ids(&entry.collection, ids.to_vec())?;
+            self.delete_ids(&entry.at.collection, ids.to_vec())?;
         }
         Ok(())
     }
@@ -108,23 +100,13 @@ impl Follower<'_> {
         turn: &Turn<'_>,
         sent: &mut BTreeSet<u32>,
     ) -> Result<()> {
-        let mut passages = log_entry.passages();
-        while !passages.is_empty() {
+        let (number, passages) = (entry.number, log_entry.passages());
+        remote::each_source(self.catalogue, number, passages, POINTS_PER_WRITE, |sources| {
             turn.renew()?;
-            let parts = SourceParts::WithVector;
-            let sources =
-                self.catalogue.sources(entry.number, passages.clone(), POINTS_PER_WRITE, parts)?;
-            let Some(last) = sources.last() else { break };
-            passages.start = last.number + 1;
-            let is_last = sources.len() < POINTS_PER_WRITE;
             let new: Vec<PassageSource> =
                 sources.into_iter().filter(|one| sent.insert(one.number)).collect();
-            self.upsert(entry, &new)?;
-            if is_last {
-                break;
-            }
-        }
-        Ok(())
+            self.upsert(entry, &new)
+        })
     }
 
     /// Sends the vectors that an entry of the log names: the words of these passages are there
@@ -147,11 +129,11 @@ impl Follower<'_> {
             let points: Vec<PointVectors> = vectors
                 .into_iter()
                 .filter(|(number, _)| !sent.contains(number))
-                .map(|(number, vector)| point::vector_of(&entry.tenant, number, vector))
+                .map(|(number, vector)| point::vector_of(&entry.at.tenant, number, vector))
                 .collect();
             if !points.is_empty() {
                 let request =
-                    UpdatePointVectorsBuilder::new(&entry.collection, points).wait(true).build();
+                    UpdatePointVectorsBuilder::new(&entry.at.collection, points).wait(true).build();
                 self.client.write("write of vectors", move |peer| {
                     let request = request.clone();
                     async move { peer.update_vectors(request).await.map(|_| ()) }
@@ -173,45 +155,35 @@ impl Follower<'_> {
         let drawn: u64 = rand::random();
         let tenant =
             format!("{}-{}-{drawn:016x}", &identity[..identity.len().min(16)], state.number);
-        let erasure = Erasure { collection: collection.clone(), tenant: tenant.clone() };
-        self.fill(state, turn, &erasure)?;
+        self.fill(state, turn, Tenant { collection, tenant })?;
         self.erase_leftovers(Some(state.number));
         Ok(())
     }
 
-    fn fill(&self, state: &NamespaceState, turn: &Turn<'_>, erasure: &Erasure) -> Result<()> {
+    fn fill(&self, state: &NamespaceState, turn: &Turn<'_>, at: Tenant) -> Result<()> {
         let number = state.number;
         // From here on points of this tenant may exist, whatever happens.
-        ledger::note_unfinished(self.catalogue, erasure)?;
+        remote::note_unfinished(self.catalogue, &at)?;
         // What changes while the passages are read is sent again from the log.
         let seen = self.catalogue.log(number, 0, 0)?.last;
         let mut entry = Entry {
             number,
-            collection: erasure.collection.clone(),
-            tenant: erasure.tenant.clone(),
+            at,
             seen,
             space: state.info.manifest.vectors.clone(),
-            integers: BTreeSet::new(),
+            fields: BTreeSet::new(),
         };
         self.ensure(&entry, &BTreeSet::new())?;
-        let mut passages = 0..u32::MAX;
-        loop {
+        remote::each_source(self.catalogue, number, 0..u32::MAX, POINTS_PER_WRITE, |sources| {
             turn.renew()?;
-            let parts = SourceParts::WithVector;
-            let sources =
-                self.catalogue.sources(number, passages.clone(), POINTS_PER_WRITE, parts)?;
-            self.upsert(&mut entry, &sources)?;
-            match sources.last() {
-                Some(last) if sources.len() == POINTS_PER_WRITE => passages.start = last.number + 1,
-                _ => break,
-            }
-        }
-        ledger::replace(self.catalogue, &entry)
+            self.upsert(&mut entry, &sources)
+        })?;
+        remote::put(self.catalogue, &entry)
     }
 
     fn ensure(&self, entry: &Entry, integers: &BTreeSet<String>) -> Result<()> {
         let space = entry.space.as_ref();
-        self.collections.ensure(self.client, self.config, &entry.collection, space, integers)
+        self.collections.ensure(self.client, self.config, &entry.at.collection, space, integers)
     }
 
     fn upsert(&self, entry: &mut Entry, sources: &[PassageSource]) -> Result<()> {
@@ -221,16 +193,17 @@ impl Follower<'_> {
         // A field is indexed before a point has it, and searched only once the ledger says so.
         let integers = point::integer_fields(sources);
         self.ensure(entry, &integers)?;
-        entry.integers.extend(integers);
+        entry.fields.extend(integers);
         let points: Vec<PointStruct> =
-            sources.iter().map(|source| point::of(&entry.tenant, source)).collect();
-        let request = UpsertPointsBuilder::new(entry.collection.clone(), points).wait(true).build();
+            sources.iter().map(|source| point::of(&entry.at.tenant, source)).collect();
+        let request =
+            UpsertPointsBuilder::new(entry.at.collection.clone(), points).wait(true).build();
         let written = self.client.write("write", move |peer| {
             let request = request.clone();
             async move { peer.upsert_points(request).await.map(|_| ()) }
         });
         if matches!(written, Err(Error::EngineMissing { .. })) {
-            self.collections.forget(&entry.collection);
+            self.collections.forget(&entry.at.collection);
         }
         written
     }
@@ -257,10 +230,11 @@ impl Follower<'_> {
     /// is the namespace whose turn the caller has. A namespace that somebody else follows is passed
     /// over: a tenant of it may be one that is being filled, here or by another server.
     pub(crate) fn erase_leftovers(&self, own: Option<u32>) {
-        for erasure in ledger::erasures(self.catalogue).unwrap_or_default() {
-            if let Err(error) = self.erase_leftover(&erasure, own) {
+        let unused: Vec<Tenant> = remote::erasures(self.catalogue).unwrap_or_default();
+        for at in unused {
+            if let Err(error) = self.erase_leftover(&at, own) {
                 tracing::warn!(
-                    tenant = erasure.tenant,
+                    tenant = at.tenant,
                     error = &error as &dyn std::error::Error,
                     "points in Qdrant that are not in use any more could not be erased"
                 );
@@ -268,8 +242,8 @@ impl Follower<'_> {
         }
     }
 
-    fn erase_leftover(&self, erasure: &Erasure, own: Option<u32>) -> Result<()> {
-        let number = erasure.namespace();
+    fn erase_leftover(&self, at: &Tenant, own: Option<u32>) -> Result<()> {
+        let number = at.namespace();
         let lock = self.turns.lock_of(number);
         let turn = match own == Some(number) {
             true => None,
@@ -279,20 +253,14 @@ impl Follower<'_> {
             },
         };
         // It may have come into use, or have been erased, before the turn was taken.
-        if !ledger::is_noted(self.catalogue, erasure)? {
+        if !remote::is_noted::<Tenant>(self.catalogue, &at.tenant)? {
             return Ok(());
         }
-        let filter = ServerFilter::must([condition::of_tenant(&erasure.tenant)]);
-        let request =
-            DeletePointsBuilder::new(&erasure.collection).points(filter).wait(true).build();
+        let filter = ServerFilter::must([condition::of_tenant(&at.tenant)]);
+        let request = DeletePointsBuilder::new(&at.collection).points(filter).wait(true).build();
         self.delete(request)?;
-        ledger::forget(self.catalogue, erasure)?;
+        remote::forget(self.catalogue, at)?;
         drop(turn);
         Ok(())
     }
-}
-
-/// Gives what a catalogue knows of a namespace.
-pub(crate) fn state_of(catalogue: &dyn Catalogue, id: &NamespaceId) -> Result<NamespaceState> {
-    catalogue.namespace(id)?.ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })
 }

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use qdrant_client::qdrant::{ScoredPoint, Value, value};
-use store::rescoring::{Field, Occurrences, Words};
+use store::remote::{Field, Occurrences, Words};
 use store::{Clause, WordsQuery};
 
-use crate::point::{HEADINGS, LANGUAGE, TERMS, TEXT, TEXT_LENGTH, TITLE, TITLE_LENGTH};
+use crate::point::{HEADINGS, LANGUAGE, NUMBER, TERMS, TEXT, TEXT_LENGTH, TITLE, TITLE_LENGTH};
 use crate::terms::{self, Term, Token};
 
 /// The tokens of a question, each with the clauses and fields that it is looked for by.
@@ -136,6 +136,12 @@ pub(crate) fn integer_in(payload: &HashMap<String, Value>, field: &str) -> Optio
     }
 }
 
+/// Gives the number of the passage that a payload is of; one without comes last.
+pub(crate) fn number_in(payload: &HashMap<String, Value>) -> u32 {
+    let number = integer_in(payload, NUMBER);
+    number.and_then(|number| u32::try_from(number).ok()).unwrap_or(u32::MAX)
+}
+
 fn string_of(value: Option<&Value>) -> &str {
     match value.and_then(|value| value.kind.as_ref()) {
         Some(value::Kind::StringValue(text)) => text,
@@ -146,7 +152,7 @@ fn string_of(value: Option<&Value>) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::rescoring::{Counted, Scorer, Statistics};
+    use store::remote::{Counted, Scorer, Statistics};
     use store::{Bm25, Form};
 
     fn point(text: &str, title: &str) -> ScoredPoint {

@@ -8,7 +8,7 @@ use qdrant_client::qdrant::{
 };
 use sha2::{Digest, Sha256};
 use store::PassageSource;
-use store::rescoring::{Field, Words};
+use store::remote::{Field, Words};
 
 use crate::terms;
 

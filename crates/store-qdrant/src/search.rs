@@ -12,17 +12,19 @@ use qdrant_client::qdrant::{
 use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
 };
-use store::rescoring::{Counted, Scorer, Statistics, boost_of, fields_of};
+use store::remote::{
+    self, Counted, Field, More, RowsAsked, Scored, Scorer, Statistics, best, fields_of,
+};
 use store::{
-    Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery, question_of,
+    Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery, current_state,
+    question_of,
 };
 
 use crate::ENGINE;
 use crate::condition::{self, Bound, bound_of};
 use crate::engine::QdrantEngine;
-use crate::following::state_of;
-use crate::ledger;
-use crate::occurrences::{self, QueryTokens, integer_of, text_of};
+use crate::ledger::{Entry, is_current};
+use crate::occurrences::{self, QueryTokens, number_in, text_of};
 use crate::point::{
     ATTRIBUTES, DENSE, DOCUMENT, HEADINGS, LANGUAGE, NUMBER, PASSAGE, POINTER, SPARSE, TERMS, TEXT,
     TEXT_LENGTH, TITLE, TITLE_LENGTH,
@@ -31,10 +33,6 @@ use crate::terms::{self, Term};
 use crate::word_memory::{self, Shared};
 use crate::word_table::{WordTable, id_in};
 
-/// Rows asked for beyond what is wanted: the server's order among equal scores is not ours.
-const MORE_ROWS: usize = 64;
-/// How many times more rows are asked for when too few of them fit.
-const ROWS_GROWTH: usize = 4;
 /// Rows of one answer.
 const MAX_ROWS: usize = 10_000;
 /// A weight that still ranks: the server gives only points that score.
@@ -48,12 +46,6 @@ const OVERSAMPLING: f64 = 1.5;
 /// Rows that one thread scores at a time.
 const ROWS_AT_ONCE: usize = 64;
 
-/// A point that came back, with the score that decides.
-struct Scored {
-    number: i64,
-    candidate: Candidate,
-}
-
 impl QdrantEngine {
     /// Searches by words and by vector, both in one request where both are asked for.
     pub(crate) fn find(
@@ -65,12 +57,13 @@ impl QdrantEngine {
         search.check()?;
         let Search { by_words, by_vector, filter } = search;
         let (by_words, by_vector) = (by_words.as_ref(), by_vector.as_ref());
-        let state = state_of(&*self.catalogue, id)?;
+        let state = current_state(&*self.catalogue, id)?;
         let space = state.info.manifest.vectors.as_ref();
         let question = by_vector.map(|near| question_of(id, near.vector, space)).transpose()?;
         let nothing = || Candidates { counts: state.counts, ..Candidates::default() };
         let (mut found_words, mut found_near) = (nothing(), nothing());
-        let Some(entry) = ledger::entry(&*self.catalogue, state.number)? else {
+        let entry: Option<Entry> = remote::entry(&*self.catalogue, state.number)?;
+        let Some(entry) = entry else {
             // A namespace that was restored or has just got its first passages: that nothing is
             // found would be taken for an answer.
             if state.counts.n_passages > 0 {
@@ -79,19 +72,20 @@ impl QdrantEngine {
             }
             return Ok((found_words, found_near));
         };
-        if !entry.is_current(&self.config.prefix) {
+        if !is_current(&entry, &self.config.prefix) {
             let reason = "an earlier version filled it; it is being filled anew".to_owned();
             return Err(Error::EngineUnavailable { engine: ENGINE, what: "query", reason });
         }
-        let bound = bound_of(filter, &entry.integers);
-        let by_words = by_words.filter(|words| words.limit > 0 && asks_for_something(words.query));
+        let bound = bound_of(filter, &entry.fields);
+        let by_words = by_words.filter(|words| words.limit > 0 && words.query.can_match());
         let mut near = by_vector
             .zip(question)
             .filter(|(near, _)| near.limit > 0 && state.counts.n_vectors > 0)
             .filter(|_| entry.space.as_ref() == space);
-        let mut n_rows = by_words.map_or(0, |words| rows_for(words.limit));
-        let mut n_near =
-            near.as_ref().map_or(0, |(near, _)| (near.limit + MORE_ROWS).min(MAX_ROWS));
+        let mut asked_words =
+            RowsAsked::by_words(by_words.map_or(0, |words| words.limit), MAX_ROWS);
+        let mut asked_near =
+            RowsAsked::by_vector(near.as_ref().map_or(0, |(near, _)| near.limit), MAX_ROWS);
         let is_late =
             |error: &Error| matches!(error, Error::EngineTimeout { .. }) && deadline.is_over();
         // Where the filter has to be checked, payloads come back anyway.
@@ -136,16 +130,30 @@ impl QdrantEngine {
             if let Some((_, question)) = &near {
                 let is_small = state.counts.n_vectors <= MAX_EXACT_VECTORS;
                 let payload = named_by(table.as_ref(), &bound, &[]);
-                queries.push(vector_query(&entry, question, n_near, &bound, is_small, payload));
+                queries.push(vector_query(
+                    &entry,
+                    question,
+                    asked_near.n_rows(),
+                    &bound,
+                    is_small,
+                    payload,
+                ));
             }
             if let (Some(words), Some(weights)) = (words_left, &weights) {
                 let payload = named_by(words_table, &bound, scored_by(words.query));
-                queries.push(words_query(&entry, words.query, weights, n_rows, &bound, payload));
+                queries.push(words_query(
+                    &entry,
+                    words.query,
+                    weights,
+                    asked_words.n_rows(),
+                    &bound,
+                    payload,
+                ));
             }
             if queries.is_empty() {
                 return Ok((found_words, found_near));
             }
-            let request = QueryBatchPointsBuilder::new(&entry.collection, queries).build();
+            let request = QueryBatchPointsBuilder::new(&entry.at.collection, queries).build();
             let asked = self.client.ask("query", deadline, move |peer| {
                 let request = request.clone();
                 async move { peer.query_batch(request).await }
@@ -160,7 +168,7 @@ impl QdrantEngine {
                 Err(error) => return Err(error),
             };
             let mut results = answer.result.into_iter();
-            if let Some((wanted, _)) = &near {
+            if near.is_some() {
                 let mut rows = results.next().map(|result| result.result).unwrap_or_default();
                 let n_given = rows.len();
                 let scored: Vec<Scored> = match &table {
@@ -175,13 +183,11 @@ impl QdrantEngine {
                         passing.map(|row| scored_of(row, row.score)).collect()
                     }
                 };
-                found_near.hits = best(scored, wanted.limit);
-                let has_all = found_near.hits.len() >= wanted.limit || n_given < n_near;
-                if has_all || n_near == MAX_ROWS {
-                    found_near.is_partial = !has_all;
+                found_near.hits = best(scored, asked_near.limit());
+                let more = asked_near.after(n_given, found_near.hits.len());
+                if more != More::Ask {
+                    found_near.is_partial = more == More::Cut;
                     near = None;
-                } else {
-                    n_near = (n_near * ROWS_GROWTH).min(MAX_ROWS);
                 }
             }
             if let Some(words) = words_left {
@@ -218,13 +224,13 @@ impl QdrantEngine {
                     .filter_map(score)
                     .collect();
                 found_words.hits = best(scored, words.limit);
-                let is_checked = terms::needs_checking(words.query) || !bound.is_exact;
-                let has_all = found_words.hits.len() >= words.limit || n_given < n_rows;
-                if has_all || !is_checked || n_rows == MAX_ROWS {
-                    found_words.is_partial = is_checked && !has_all;
+                let more = match terms::needs_checking(words.query) || !bound.is_exact {
+                    true => asked_words.after(n_given, found_words.hits.len()),
+                    false => More::Enough,
+                };
+                if more != More::Ask {
+                    found_words.is_partial = more == More::Cut;
                     words_left = None;
-                } else {
-                    n_rows = (n_rows * ROWS_GROWTH).min(MAX_ROWS);
                 }
             }
         }
@@ -236,7 +242,7 @@ impl QdrantEngine {
     /// not over. Points that went meanwhile are left out.
     fn read_unknown(
         &self,
-        entry: &ledger::Entry,
+        entry: &Entry,
         table: &Shared,
         rows: &mut Vec<ScoredPoint>,
         bound: &Bound,
@@ -270,14 +276,6 @@ impl QdrantEngine {
     }
 }
 
-fn asks_for_something(query: &WordsQuery) -> bool {
-    query.must.iter().chain(&query.should).any(|clause| !terms::is_empty(clause))
-}
-
-fn rows_for(limit: usize) -> usize {
-    (limit + limit / 2 + MORE_ROWS).min(MAX_ROWS)
-}
-
 /// Gives the dimensions that rank, each with what its word is worth in this namespace.
 fn weights_of(query: &WordsQuery, statistics: &Statistics) -> Vec<(u32, f32)> {
     let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
@@ -286,7 +284,7 @@ fn weights_of(query: &WordsQuery, statistics: &Statistics) -> Vec<(u32, f32)> {
             let parts = terms::of_clause(clause, field);
             for (counted, terms) in Counted::of(clause, field).iter().zip(parts) {
                 let idf = statistics.idf(counted).unwrap_or(0.0);
-                let weight = f64::from(boost_of(clause)) * field_boost * idf;
+                let weight = f64::from(clause.boost()) * field_boost * idf;
                 for term in terms {
                     *weights.entry(term.dimension()).or_default() += weight.max(SMALLEST_WEIGHT);
                 }
@@ -297,7 +295,7 @@ fn weights_of(query: &WordsQuery, statistics: &Statistics) -> Vec<(u32, f32)> {
 }
 
 fn words_query(
-    entry: &ledger::Entry,
+    entry: &Entry,
     query: &WordsQuery,
     weights: &[(u32, f32)],
     n_rows: usize,
@@ -310,10 +308,7 @@ fn words_query(
         ServerFilter::must(parts.map(|part| condition::holds_any(part))).into()
     };
     let is_known = |clause: &&Clause| {
-        !terms::is_empty(clause)
-            && terms::of_clause(clause, store::rescoring::Field::Text)
-                .iter()
-                .any(|part| !part.is_empty())
+        terms::of_clause(clause, Field::Text).iter().any(|part| !part.is_empty())
     };
     let must: Vec<Condition> = query
         .must
@@ -328,13 +323,13 @@ fn words_query(
     let must_not: Vec<Condition> = query
         .must_not
         .iter()
-        .filter(|clause| matches!(clause, Clause::Word { terms, .. } if !terms.is_empty()))
+        .filter(|clause| matches!(clause, Clause::Word { .. }) && clause.can_match())
         .flat_map(|clause| fields().map(|field| has_all_parts(terms::of_clause(clause, field))))
         .collect();
-    let asked = QueryPointsBuilder::new(&entry.collection)
+    let asked = QueryPointsBuilder::new(&entry.at.collection)
         .query(weights.to_vec())
         .using(SPARSE)
-        .filter(bound.within(&entry.tenant, must, must_not))
+        .filter(bound.within(&entry.at.tenant, must, must_not))
         .limit(n_rows as u64);
     with_payload(asked, payload)
 }
@@ -364,7 +359,7 @@ fn with_payload(asked: QueryPointsBuilder, payload: Option<PayloadIncludeSelecto
 }
 
 fn vector_query(
-    entry: &ledger::Entry,
+    entry: &Entry,
     question: &[f32],
     n_rows: usize,
     bound: &Bound,
@@ -377,10 +372,10 @@ fn vector_query(
         true => SearchParamsBuilder::default().exact(true),
         false => SearchParamsBuilder::default().hnsw_ef(GRAPH_WIDTH).quantization(rescored),
     };
-    let asked = QueryPointsBuilder::new(&entry.collection)
+    let asked = QueryPointsBuilder::new(&entry.at.collection)
         .query(question.to_vec())
         .using(DENSE)
-        .filter(bound.within(&entry.tenant, [], []))
+        .filter(bound.within(&entry.at.tenant, [], []))
         .params(params)
         .limit(n_rows as u64);
     with_payload(asked, payload)
@@ -410,7 +405,7 @@ fn passes(filter: &Filter, bound: &Bound, row: &ScoredPoint) -> bool {
 
 fn scored_of(row: &ScoredPoint, score: f32) -> Scored {
     Scored {
-        number: integer_of(row, NUMBER).unwrap_or(i64::MAX),
+        number: number_in(&row.payload),
         candidate: Candidate {
             document: DocumentId::new(text_of(row, DOCUMENT)),
             passage: PassageId::new(text_of(row, PASSAGE)),
@@ -428,24 +423,4 @@ fn scored_in(table: &WordTable, row: &ScoredPoint, score: f32) -> Option<Scored>
     let candidate =
         Candidate { document: known.document.clone(), passage: known.passage.clone(), score };
     Some(Scored { number: known.number, candidate })
-}
-
-/// Gives the best, each passage once: while a document is replaced both versions may be there, and
-/// the later one counts.
-fn best(scored: Vec<Scored>, limit: usize) -> Vec<Candidate> {
-    let mut latest: HashMap<PassageId, Scored> = HashMap::with_capacity(scored.len());
-    for one in scored {
-        let passage = one.candidate.passage.clone();
-        let is_later = latest.get(&passage).is_none_or(|known| known.number < one.number);
-        if is_later {
-            latest.insert(passage, one);
-        }
-    }
-    let mut scored: Vec<Scored> = latest.into_values().collect();
-    scored.sort_by(|one, other| {
-        let by_score = other.candidate.score.total_cmp(&one.candidate.score);
-        by_score.then(one.number.cmp(&other.number))
-    });
-    scored.truncate(limit);
-    scored.into_iter().map(|scored| scored.candidate).collect()
 }

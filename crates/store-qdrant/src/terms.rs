@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use store::rescoring::{Field, Words};
+use store::remote::{Field, Words};
 use store::{Bm25, Clause, Form, WordsQuery};
 
 /// The mean length that weights on the side of passages are made with. It is fixed, so that no
@@ -155,15 +155,6 @@ pub(crate) fn of_clause(clause: &Clause, field: Field) -> Vec<Vec<Term>> {
         Clause::Prefix { form, prefix, .. } => {
             vec![Term::start(field, *form, prefix).into_iter().collect()]
         }
-    }
-}
-
-/// Tells whether a clause holds no word at all.
-pub(crate) fn is_empty(clause: &Clause) -> bool {
-    match clause {
-        Clause::Word { terms, .. } => terms.is_empty(),
-        Clause::Phrase { words, .. } => words.is_empty(),
-        Clause::Prefix { prefix, .. } => prefix.is_empty(),
     }
 }
 

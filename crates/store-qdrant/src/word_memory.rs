@@ -12,6 +12,7 @@ use qdrant_client::qdrant::{
     Filter as ServerFilter, GetPointsBuilder, PayloadIncludeSelector, PointId, RetrievedPoint,
     ScrollPointsBuilder,
 };
+use store::remote;
 use store::{Catalogue, LogKind, Result};
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -70,7 +71,7 @@ impl WordMemory {
     ) -> Option<Shared> {
         let shared = {
             let mut known = self.known.lock();
-            let found = known.tables.get_mut(&entry.tenant);
+            let found = known.tables.get_mut(&entry.at.tenant);
             found.map(|(shared, used)| {
                 *used = Instant::now();
                 Arc::clone(shared)
@@ -80,6 +81,44 @@ impl WordMemory {
             self.begin(client, entry, n_passages);
             return None;
         };
+        self.as_of(client, catalogue, entry, shared)
+    }
+
+    /// Brings the table of a namespace along, where this process has one: the catalogue may forget
+    /// the log once it was followed, and without it the whole table would have to be read again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the catalogue. A table that cannot be brought along is read anew when it is needed.
+    pub(crate) fn follow(
+        &self,
+        client: &Client,
+        catalogue: &dyn Catalogue,
+        number: u32,
+    ) -> Result<()> {
+        if self.known.lock().tables.is_empty() {
+            return Ok(());
+        }
+        let entry: Option<Entry> = remote::entry(catalogue, number)?;
+        let Some(entry) = entry else { return Ok(()) };
+        let shared = {
+            let known = self.known.lock();
+            known.tables.get(&entry.at.tenant).map(|(shared, _)| Arc::clone(shared))
+        };
+        if let Some(shared) = shared {
+            self.as_of(client, catalogue, &entry, shared);
+        }
+        Ok(())
+    }
+
+    /// Gives a table as of the last change in Qdrant, brought along where it is older.
+    fn as_of(
+        &self,
+        client: &Client,
+        catalogue: &dyn Catalogue,
+        entry: &Entry,
+        shared: Shared,
+    ) -> Option<Shared> {
         let seen = shared.read().seen;
         if seen >= entry.seen {
             return (seen == entry.seen).then_some(shared);
@@ -90,7 +129,7 @@ impl WordMemory {
                 is_there.then_some(shared)
             }
             Ok(false) => {
-                self.known.lock().tables.remove(&entry.tenant);
+                self.known.lock().tables.remove(&entry.at.tenant);
                 None
             }
             // Whatever failed fails for the question too, or is tried again by the next one.
@@ -109,7 +148,7 @@ impl WordMemory {
         if n_passages == 0 || n_passages > MAX_ROWS || known.loading.is_some() || is_paused {
             return;
         }
-        known.loading = Some(entry.tenant.clone());
+        known.loading = Some(entry.at.tenant.clone());
         let (client, entry) = (Arc::clone(client), entry.clone());
         let weak = Arc::downgrade(&self.known);
         let load = move || {
@@ -118,10 +157,10 @@ impl WordMemory {
             let mut known = known.lock();
             known.loading = None;
             match loaded {
-                Ok(Some(dated)) => keep(&mut known, &entry.tenant, dated),
+                Ok(Some(dated)) => keep(&mut known, &entry.at.tenant, dated),
                 Ok(None) => known.failed = Some(Instant::now()),
                 Err(error) => {
-                    tracing::debug!(tenant = entry.tenant, %error, "words could not be read");
+                    tracing::debug!(tenant = entry.at.tenant, %error, "words could not be read");
                     known.failed = Some(Instant::now());
                 }
             }
@@ -155,8 +194,8 @@ fn load(client: &Client, entry: &Entry, owner: &Weak<Mutex<Known>>) -> Result<Op
     let mut dated = Dated { seen: entry.seen, table: WordTable::default() };
     let mut offset: Option<PointId> = None;
     loop {
-        let request = ScrollPointsBuilder::new(&entry.collection)
-            .filter(ServerFilter::must([of_tenant(&entry.tenant)]))
+        let request = ScrollPointsBuilder::new(&entry.at.collection)
+            .filter(ServerFilter::must([of_tenant(&entry.at.tenant)]))
             .limit(POINTS_PER_PAGE)
             .with_payload(fields());
         let request = match offset.take() {
@@ -205,13 +244,13 @@ fn bring_along(
         }
     }
     let ids: Vec<PointId> =
-        new.difference(&gone).map(|number| point::id_of(&entry.tenant, *number)).collect();
+        new.difference(&gone).map(|number| point::id_of(&entry.at.tenant, *number)).collect();
     let points = points(client, entry, ids, fields(), &Deadline::after(QUESTION_LIMIT))?;
     let mut dated = shared.write();
     // Another question may have done it by now.
     if dated.seen == seen {
         for number in gone {
-            if let Some(id) = id_in(Some(&point::id_of(&entry.tenant, number))) {
+            if let Some(id) = id_in(Some(&point::id_of(&entry.at.tenant, number))) {
                 dated.table.remove(id);
             }
         }
@@ -233,7 +272,7 @@ pub(crate) fn points(
     if ids.is_empty() {
         return Ok(vec![]);
     }
-    let request = GetPointsBuilder::new(&entry.collection, ids).with_payload(fields).build();
+    let request = GetPointsBuilder::new(&entry.at.collection, ids).with_payload(fields).build();
     let answer = client.ask("points", deadline, move |peer| {
         let request = request.clone();
         async move { peer.get_points(request).await }

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use model::{DocumentId, PassageId};
 use qdrant_client::qdrant::{PointId, Value, point_id::PointIdOptions};
-use store::rescoring::coded_length;
+use store::remote::coded_length;
 
 use crate::figures::Totals;
-use crate::occurrences::{CountedTokens, QueryTokens, integer_in, text_in};
+use crate::occurrences::{CountedTokens, QueryTokens, integer_in, number_in, text_in};
 use crate::point::{DOCUMENT, NUMBER, PASSAGE, TERMS, TEXT_LENGTH, TITLE_LENGTH};
 use crate::terms::{self, Term, Token};
 
@@ -25,7 +25,7 @@ const SMALL_BITS: u32 = 8;
 /// A passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    pub(crate) number: i64,
+    pub(crate) number: u32,
     pub(crate) document: DocumentId,
     pub(crate) passage: PassageId,
     text_length: u32,
@@ -56,7 +56,7 @@ impl WordTable {
             integer_in(payload, field).and_then(|length| u32::try_from(length).ok()).unwrap_or(0)
         };
         let row = Row {
-            number: integer_in(payload, NUMBER).unwrap_or(i64::MAX),
+            number: number_in(payload),
             document: DocumentId::new(text_in(payload, DOCUMENT)),
             passage: PassageId::new(text_in(payload, PASSAGE)),
             text_length: length(TEXT_LENGTH),
@@ -190,7 +190,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use proptest::prelude::*;
-    use store::rescoring::{Field, Occurrences as _};
+    use store::remote::{Field, Occurrences as _};
     use store::{Bm25, Clause, Form, WordsQuery};
 
     use super::*;
@@ -262,7 +262,7 @@ mod tests {
                 let expected = words.iter().filter(|at| set.contains(at)).count();
                 prop_assert_eq!(counted.count(0, &query.should[0], Field::Text), expected);
                 prop_assert_eq!(counted.length(Field::Text), words.len());
-                prop_assert_eq!(row.number, *number as i64);
+                prop_assert_eq!(row.number, *number as u32);
             }
         }
     }

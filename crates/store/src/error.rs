@@ -21,13 +21,13 @@ pub enum Error {
     },
     /// The namespace was made with another analyser, embedder or format.
     #[error(
-        "namespace `{namespace}` was indexed with {kept} but {wanted} is configured; re-index it, or configure what it was made with"
+        "namespace `{namespace}` was indexed with {stored} but {wanted} is configured; re-index it, or configure what it was made with"
     )]
     ManifestMismatch {
         /// The namespace.
         namespace: NamespaceId,
         /// What the namespace was made with.
-        kept: Box<Manifest>,
+        stored: Box<Manifest>,
         /// What the caller has.
         wanted: Box<Manifest>,
     },

@@ -55,6 +55,7 @@
 #![doc(test(attr(deny(warnings))))]
 
 pub mod bench;
+pub mod bounds;
 mod config;
 mod contract;
 mod error;
@@ -69,6 +70,7 @@ mod transfer;
 mod sqlite;
 
 mod embedded;
+pub mod remote;
 mod turbopuffer_engine;
 
 mod analysis;
@@ -98,12 +100,11 @@ pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};
 pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
-pub use sqlite::check_documents;
 pub use sqlite::{FolderLock, SqliteCatalogue, had_store, is_catalogue, restore};
 pub use stamp::Verify;
-pub use store::{Finding, Repair, Store, Surroundings};
+pub use store::{Finding, Repair, Store, Surroundings, current_state, state_of};
 pub use transfer::{Copied, MOMENT_KINDS, copy, end_move, export, import, move_into};
-pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine, rescoring};
+pub use turbopuffer_engine::{TurbopufferConfig, TurbopufferEngine};
 
 pub use vectors::{cosine_as_stored, normalised};
 

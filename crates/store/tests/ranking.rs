@@ -114,7 +114,7 @@ enum Counting {
 }
 
 fn naive(
-    world: &Fixture,
+    fixture: &Fixture,
     query: &WordsQuery,
     documents: &[Document],
     counting: Counting,
@@ -132,7 +132,7 @@ fn naive(
         let (mut score, mut is_match) = (0.0, false);
         for clause in &query.should {
             let Clause::Word { form, terms, boost } = clause else { unreachable!() };
-            for (is_title, weight) in [(false, 1.0), (true, f64::from(world.title_boost))] {
+            for (is_title, weight) in [(false, 1.0), (true, f64::from(fixture.title_boost))] {
                 let words = field(of_passage, is_title);
                 let frequency = holds(&words, *form, terms);
                 if weight == 0.0 || frequency == 0.0 {
@@ -153,7 +153,7 @@ fn naive(
                         .min(n_passages),
                 };
                 let idf = (1.0 + (n_passages - n_holding + 0.5) / (n_holding + 0.5)).ln();
-                let (k1, b) = (f64::from(world.bm25.k1), f64::from(world.bm25.b));
+                let (k1, b) = (f64::from(fixture.bm25.k1), f64::from(fixture.bm25.b));
                 let norm = k1 * (1.0 - b + b * words.len() as f64 / mean);
                 score +=
                     f64::from(*boost) * weight * idf * (k1 + 1.0) * frequency / (frequency + norm);
@@ -167,12 +167,12 @@ fn naive(
     scored.into_iter().map(|(id, score, _)| (id, score)).collect()
 }
 
-fn check(store: &Store, world: &Fixture, counting: Counting) {
-    // A name of its own, so that a world that fails leaves nothing to the smaller ones.
+fn check(store: &Store, fixture: &Fixture, counting: Counting) {
+    // A name of its own, so that a fixture that fails leaves nothing to the smaller ones.
     static N_WORLDS: AtomicUsize = AtomicUsize::new(0);
     let namespace = NamespaceId::new(format!("law{}", N_WORLDS.fetch_add(1, Ordering::Relaxed)));
     store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
-    let documents: Vec<Document> = world
+    let documents: Vec<Document> = fixture
         .documents
         .iter()
         .enumerate()
@@ -184,19 +184,23 @@ fn check(store: &Store, world: &Fixture, counting: Counting) {
         })
         .collect();
     store.upsert(&namespace, &documents).unwrap();
-    let query =
-        WordsQuery::from_text(&world.question, world.bm25, world.title_boost, world.exact_boost);
-    let expected = naive(world, &query, &documents, counting);
+    let query = WordsQuery::from_text(
+        &fixture.question,
+        fixture.bm25,
+        fixture.title_boost,
+        fixture.exact_boost,
+    );
+    let expected = naive(fixture, &query, &documents, counting);
     let deadline = Deadline::after(Duration::from_secs(60));
     let found = store.by_words(&namespace, &query, &Filter::All, 1_000, &deadline).unwrap();
-    assert_eq!(found.hits.len(), expected.len(), "{world:?}");
+    assert_eq!(found.hits.len(), expected.len(), "{fixture:?}");
     for (hit, (id, score)) in found.hits.iter().zip(&expected) {
-        assert!((f64::from(hit.score) - score).abs() < 1e-3, "{hit:?} {id} {score} {world:?}");
+        assert!((f64::from(hit.score) - score).abs() < 1e-3, "{hit:?} {id} {score} {fixture:?}");
     }
     // Where the scores differ clearly, the order is the same too.
     for (idx, pair) in expected.windows(2).enumerate() {
         if pair[0].1 - pair[1].1 > 1e-3 && (idx == 0 || expected[idx - 1].1 - pair[0].1 > 1e-3) {
-            assert_eq!(found.hits[idx].passage.as_str(), pair[0].0, "{world:?}");
+            assert_eq!(found.hits[idx].passage.as_str(), pair[0].0, "{fixture:?}");
         }
     }
     counts_as_it_finds(store, &namespace, &query);
@@ -230,7 +234,7 @@ fn the_embedded_store_ranks_as_a_plain_bm25_does() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &Config::for_one_machine(), clock()).unwrap();
     proptest!(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() },
-        |(world in fixture())| { check(&store, &world, Counting::Summed); });
+        |(fixture in fixture())| { check(&store, &fixture, Counting::Summed); });
 }
 
 #[test]
@@ -246,5 +250,5 @@ fn turbopuffer_ranks_as_a_plain_bm25_does() {
     let config = Config::for_one_machine();
     let store = Store::open_with_turbopuffer(folder.path(), &config, &settings, clock()).unwrap();
     proptest!(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() },
-        |(world in fixture())| { check(&store, &world, Counting::Together); });
+        |(fixture in fixture())| { check(&store, &fixture, Counting::Together); });
 }

@@ -357,8 +357,8 @@ struct Failing {
 }
 
 impl Objects for Failing {
-    fn get(&self, key: &store::ObjectKey) -> store::Result<Option<store::Object>> {
-        self.inner.get(key)
+    fn get_many(&self, kind: &str, ids: &[&str]) -> store::Result<Vec<Option<store::Object>>> {
+        self.inner.get_many(kind, ids)
     }
 
     fn list(&self, page: &ObjectPage) -> store::Result<Vec<store::Object>> {

@@ -230,8 +230,8 @@ struct Counting {
 }
 
 impl store::Objects for Counting {
-    fn get(&self, key: &store::ObjectKey) -> store::Result<Option<store::Object>> {
-        self.inner.get(key)
+    fn get_many(&self, kind: &str, ids: &[&str]) -> store::Result<Vec<Option<store::Object>>> {
+        self.inner.get_many(kind, ids)
     }
 
     fn list(&self, page: &store::ObjectPage) -> store::Result<Vec<store::Object>> {
@@ -293,8 +293,8 @@ struct Full {
 }
 
 impl store::Objects for Full {
-    fn get(&self, key: &store::ObjectKey) -> store::Result<Option<store::Object>> {
-        self.inner.get(key)
+    fn get_many(&self, kind: &str, ids: &[&str]) -> store::Result<Vec<Option<store::Object>>> {
+        self.inner.get_many(kind, ids)
     }
 
     fn list(&self, page: &store::ObjectPage) -> store::Result<Vec<store::Object>> {

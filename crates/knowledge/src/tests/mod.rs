@@ -18,7 +18,7 @@ use infer::{EmbedderChoice, EmbedderSlot, Llm, Secret};
 use ingest::{Job, JobQueue, JobState, QueueConfig, Vectors, Workers};
 use model::{Caller, Clearance, Clock, Deadline, Identity, TenantId, Timestamp};
 use retrieve::Retriever;
-use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
+use store::{Change, Lookup, Object, ObjectPage, Objects, Store};
 
 use crate::{
     Accepted, JOBS, KnowledgeConfig, NewBase, NewCollection, NewDocument, SearchRequest,
@@ -62,8 +62,8 @@ impl Breakable {
 }
 
 impl Objects for Breakable {
-    fn get(&self, key: &ObjectKey) -> store::Result<Option<Object>> {
-        self.reach()?.get(key)
+    fn get_many(&self, kind: &str, ids: &[&str]) -> store::Result<Vec<Option<Object>>> {
+        self.reach()?.get_many(kind, ids)
     }
 
     fn list(&self, page: &ObjectPage) -> store::Result<Vec<Object>> {

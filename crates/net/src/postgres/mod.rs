@@ -11,6 +11,7 @@ mod tls;
 
 mod pool;
 mod runtime;
+mod sessions;
 
 #[cfg(test)]
 mod pool_tests;
@@ -20,3 +21,4 @@ mod tests;
 pub use address::{PostgresAddress, PostgresError};
 pub use pool::{PostgresPool, PostgresSession, SessionError};
 pub use runtime::{wait_at_most, wait_for};
+pub use sessions::{PoolLimits, PooledSession, SessionPool, TakeError, TakenSession};

@@ -1,12 +1,13 @@
-//! Sessions of one database that are used again, and no more of them than it should have to bear.
+//! Sessions of one database for whoever only reads tables of others: begun when they are first
+//! needed, each with a limit for its statements.
 
 use std::io;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
 use tokio_postgres::Client;
 
+use super::sessions::{PoolLimits, PooledSession, SessionPool, TakeError, TakenSession};
 use super::{PostgresAddress, wait_at_most};
 
 /// Sessions of one pool that are open at a time. Whoever comes later waits for one.
@@ -21,30 +22,23 @@ const MAX_SESSION_WAIT: Duration = Duration::from_secs(600);
 pub struct PostgresPool {
     address: PostgresAddress,
     settings: &'static str,
-    state: Mutex<State>,
-    freed: Condvar,
+    sessions: SessionPool<Session>,
 }
 
-#[derive(Default)]
-struct State {
-    idle: Vec<Idle>,
-    /// Those that are idle and those that are in use.
-    n_open: usize,
-}
-
-struct Idle {
+struct Session {
     client: Client,
     statement_limit: Option<Duration>,
 }
 
+impl PooledSession for Session {
+    fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+}
+
 /// A session for the use of one caller. It ends when it is dropped, so that one on which something
 /// was left unfinished is never used again.
-pub struct PostgresSession<'p> {
-    pool: &'p PostgresPool,
-    // Absent while it is being opened, and once it was given back.
-    idle: Option<Idle>,
-    is_kept: bool,
-}
+pub struct PostgresSession<'p>(TakenSession<'p, Session>);
 
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +60,13 @@ pub enum SessionError {
 impl PostgresPool {
     /// Names a database without reaching it; `settings` is SQL that every new session begins with.
     pub fn new(address: PostgresAddress, settings: &'static str) -> Self {
-        PostgresPool { address, settings, state: Mutex::default(), freed: Condvar::new() }
+        let limits = PoolLimits {
+            max_open: MAX_SESSIONS,
+            max_idle: MAX_IDLE_SESSIONS,
+            // Callers have limits of their own, and their circuits open by themselves.
+            away_pause: None,
+        };
+        PostgresPool { address, settings, sessions: SessionPool::new(limits) }
     }
 
     /// Gives a session: one that is idle, or a new one, or one that another caller gives back.
@@ -75,40 +75,27 @@ impl PostgresPool {
     /// limit. Connecting takes no longer than the address allows.
     pub fn take(&self, limit: Duration) -> Result<PostgresSession<'_>, SessionError> {
         let given_up_at = Instant::now() + limit.min(MAX_SESSION_WAIT);
-        let mut state = self.state.lock();
-        loop {
-            while let Some(idle) = state.idle.pop() {
-                if !idle.client.is_closed() {
-                    return Ok(PostgresSession { pool: self, idle: Some(idle), is_kept: false });
-                }
-                state.n_open -= 1;
-            }
-            if state.n_open < MAX_SESSIONS {
-                break;
-            }
-            if self.freed.wait_until(&mut state, given_up_at).timed_out() {
-                return Err(SessionError::InUse);
-            }
+        match self.sessions.take(given_up_at, || self.begin(given_up_at)) {
+            Ok(taken) => Ok(PostgresSession(taken)),
+            Err(TakeError::NotBegun(error)) => Err(error),
+            Err(TakeError::InUse | TakeError::Away(_)) => Err(SessionError::InUse),
         }
-        state.n_open += 1;
-        drop(state);
-        // From here on it is counted, and gives its place back when it comes to nothing.
-        let mut session = PostgresSession { pool: self, idle: None, is_kept: false };
+    }
+
+    fn begin(&self, given_up_at: Instant) -> Result<Session, SessionError> {
         let left = given_up_at.saturating_duration_since(Instant::now());
-        let client = wait_at_most(left.min(self.address.connect_limit()), self.begin())
+        let begun = async {
+            let client = self.address.begin().await?;
+            if !self.settings.is_empty() {
+                client.batch_execute(self.settings).await?;
+            }
+            Ok(client)
+        };
+        let client = wait_at_most(left.min(self.address.connect_limit()), begun)
             .map_err(SessionError::NoThreads)?
             .ok_or(SessionError::TimedOut)?
             .map_err(SessionError::Refused)?;
-        session.idle = Some(Idle { client, statement_limit: None });
-        Ok(session)
-    }
-
-    async fn begin(&self) -> Result<Client, tokio_postgres::Error> {
-        let client = self.address.begin().await?;
-        if !self.settings.is_empty() {
-            client.batch_execute(self.settings).await?;
-        }
-        Ok(client)
+        Ok(Session { client, statement_limit: None })
     }
 }
 
@@ -122,7 +109,7 @@ impl PostgresSession<'_> {
     /// Lets the server end every later statement of this session that takes longer: one whose
     /// caller has given up would run on. Asks the server only when the limit is another one.
     pub async fn limit_statements(&mut self, limit: Duration) -> Result<(), tokio_postgres::Error> {
-        let Some(session) = &mut self.idle else { return Ok(()) };
+        let session = &mut *self.0;
         if session.statement_limit != Some(limit) {
             // Zero would mean no limit at all.
             let millis = limit.as_millis().max(1);
@@ -134,14 +121,8 @@ impl PostgresSession<'_> {
     }
 
     /// Leaves the session to whoever comes next. No transaction may be open on it.
-    pub fn give_back(mut self) {
-        let mut state = self.pool.state.lock();
-        let is_wanted = state.idle.len() < MAX_IDLE_SESSIONS;
-        if let Some(idle) = self.idle.take().filter(|idle| is_wanted && !idle.client.is_closed()) {
-            state.idle.push(idle);
-            self.is_kept = true;
-        }
-        drop(state);
+    pub fn give_back(self) {
+        self.0.give_back();
     }
 }
 
@@ -149,15 +130,6 @@ impl Deref for PostgresSession<'_> {
     type Target = Client;
 
     fn deref(&self) -> &Client {
-        &self.idle.as_ref().expect("a session has its client until it is given back").client
-    }
-}
-
-impl Drop for PostgresSession<'_> {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            self.pool.state.lock().n_open -= 1;
-        }
-        self.pool.freed.notify_one();
+        &self.0.client
     }
 }

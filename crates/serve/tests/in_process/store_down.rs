@@ -13,7 +13,7 @@ use model::Deadline;
 use retrieve::Retriever;
 use serde_json::json;
 use serve::App;
-use store::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, Store};
+use store::{Change, Lookup, Object, ObjectPage, Objects, Store};
 use testkit::{Folder, Http, Request};
 use tools::everywhere::{Fetch, Search};
 use tools::knowledge::{GetKnowledgeBaseSummary, SearchDocuments};
@@ -33,7 +33,7 @@ fn refused<T>() -> store::Result<T> {
 }
 
 impl Objects for Away {
-    fn get(&self, _: &ObjectKey) -> store::Result<Option<Object>> {
+    fn get_many(&self, _: &str, _: &[&str]) -> store::Result<Vec<Option<Object>>> {
         refused()
     }
 

@@ -28,6 +28,7 @@ pub type CatalogueLaw = (&'static str, fn(&dyn Catalogue));
 /// Every law of a catalogue.
 pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
     ("objects are written, read and erased", objects::rows_come_and_go),
+    ("objects are read many at once, in the order asked", objects::many_are_read_at_once),
     ("versions guard objects", objects::versions_guard),
     ("batches of objects are whole", objects::batches_are_whole),
     ("objects are listed by page and found by lookup", objects::pages_and_lookups),
@@ -81,6 +82,8 @@ pub const ENGINE_LAWS: &[EngineLaw] = &[
     ("a dropped namespace is gone", searching::dropped_namespaces_are_gone),
     ("what somebody else wrote is found after following", searching::others_are_followed),
     ("following again, or anew, changes nothing", searching::following_is_idempotent),
+    ("an empty namespace can be made anew", searching::an_empty_namespace_can_be_made_anew),
+    ("words of another analyser are not searched", searching::another_analyser_is_refused),
     ("unknown namespaces are errors", searching::unknown_namespaces_are_errors),
 ];
 

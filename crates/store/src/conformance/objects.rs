@@ -26,6 +26,26 @@ pub(super) fn rows_come_and_go(catalogue: &dyn Catalogue) {
     assert!(catalogue.find("law", &Lookup::new("state", "new")).unwrap().is_empty());
 }
 
+pub(super) fn many_are_read_at_once(catalogue: &dyn Catalogue) {
+    let rows = ["b", "a", "Ünï", ""].map(|id| object(id, "t", None, 0));
+    let other = Object { key: ObjectKey::new("other law", "c"), ..object("c", "t", None, 0) };
+    catalogue.apply(&rows.clone().map(Change::Put)).unwrap();
+    catalogue.apply(&[Change::Put(other.clone())]).unwrap();
+    let read = |ids: &[&str]| catalogue.get_many("law", ids).unwrap();
+    let stored = |row: &Object| Some(Object { version: 1, ..row.clone() });
+    let [b, a, word, empty] = &rows;
+    assert_eq!(read(&[]), []);
+    assert_eq!(read(&["nowhere", "c"]), [None, None], "`c` is of another kind");
+    let found = read(&["a", "nowhere", "", "b", "Ünï", "a"]);
+    assert_eq!(found, [stored(a), None, stored(empty), stored(b), stored(word), stored(a)]);
+    for row in &rows {
+        assert_eq!(catalogue.get(&row.key).unwrap(), stored(row), "alone as among others");
+    }
+    let mut gone: Vec<Change> = rows.into_iter().map(|row| Change::Delete(row.key)).collect();
+    gone.push(Change::Delete(other.key));
+    catalogue.apply(&gone).unwrap();
+}
+
 pub(super) fn versions_guard(catalogue: &dyn Catalogue) {
     let row = object("guarded", "t", None, 0);
     catalogue.apply(&[Change::PutIfUnchanged(row.clone())]).unwrap();

@@ -2,8 +2,8 @@
 
 use model::{DocumentId, NamespaceId, PassageId};
 
-use super::fixtures::{WithVectors, document, ids, made, soon, vector, words};
-use crate::{Bm25, Both, Changes, Error, Filter, Store, WordsQuery};
+use super::fixtures::{WithVectors, document, ids, made, soon, space, vector, words};
+use crate::{Bm25, Both, Changes, Error, Filter, Form, Manifest, Store, WordsQuery};
 
 fn near(store: &Store, namespace: &NamespaceId) -> Vec<String> {
     ids(&store.by_vector(namespace, &vector(1, 0.3), &Filter::All, 100, &soon()).unwrap())
@@ -118,6 +118,40 @@ pub(super) fn following_is_idempotent(store: &Store) {
     store.forget_erased(std::slice::from_ref(&namespace)).unwrap();
     assert_eq!(state(), before);
     assert_eq!(store.engine().problem(&namespace).unwrap(), None);
+}
+
+/// A namespace that was made anew while it was empty once kept an engine busy for ever.
+pub(super) fn an_empty_namespace_can_be_made_anew(store: &Store) {
+    let namespace = made(store, "empty-anew", WithVectors::Yes);
+    let follow = || {
+        store.engine().follow(Changes::Of { namespace: &namespace, fresh: None }).unwrap();
+        assert_eq!(store.engine().problem(&namespace).unwrap(), None);
+    };
+    follow();
+    store.rebuild(&namespace).unwrap();
+    follow();
+    assert_eq!(words(store, &namespace, "common"), [""; 0]);
+    store.upsert(&namespace, &[document("d", &["common word"])]).unwrap();
+    follow();
+    assert_eq!(words(store, &namespace, "common"), ["d#0"]);
+}
+
+/// A server of an earlier version would cut words otherwise than those that are indexed.
+pub(super) fn another_analyser_is_refused(store: &Store) {
+    let namespace = NamespaceId::new("another-analyser");
+    let mut manifest = Manifest::current(Some(space()));
+    manifest.analyser.version += 1;
+    store.catalogue().create_namespace(&namespace, &manifest).unwrap();
+    store.catalogue().upsert(&namespace, &[document("d", &["common word"])]).unwrap();
+    let is_refused = |error: Error| matches!(error, Error::ManifestMismatch { .. });
+    let query = WordsQuery::from_text("common", Bm25::PASSAGES, 1.0, 0.1);
+    let found = store.by_words(&namespace, &query, &Filter::All, 10, &soon());
+    assert!(is_refused(found.unwrap_err()));
+    let changes = Changes::Of { namespace: &namespace, fresh: None };
+    assert!(is_refused(store.engine().follow(changes).unwrap_err()));
+    let counted = store.term_statistics(&namespace, &[(Form::Exact, "common".to_owned())]);
+    assert!(is_refused(counted.unwrap_err()));
+    store.drop_namespace(&namespace).unwrap();
 }
 
 pub(super) fn unknown_namespaces_are_errors(store: &Store) {

@@ -70,6 +70,17 @@ pub(super) fn clauses_mean_what_they_say(store: &Store) {
     let either = Clause::any_term(Form::Exact, ["applause", "chart", "unknown"]);
     check(std::slice::from_ref(&either), &[], &[], &["d#3", "d#4"]);
     check(&[term("apple")], &[], &[either], &["d#0", "d#1", "d#2"]);
+    // A clause without words matches nothing, whoever is asked.
+    let nothing = Clause::any_term(Form::Exact, [""; 0]);
+    let holed =
+        Clause::Phrase { words: vec![(0, vec!["red".to_owned()]), (1, vec![])], boost: 1.0 };
+    for empty in [nothing, Clause::phrase([""; 0]), holed] {
+        let empty = std::slice::from_ref(&empty);
+        check(empty, &[], &[], &[]);
+        check(&[term("apple")], empty, &[], &[]);
+        check(&[term("apple")], &[], empty, &["d#0", "d#1", "d#2"]);
+        check(&[term("apple"), empty[0].clone()], &[], &[], &["d#0", "d#1", "d#2"]);
+    }
     let stemmed = WordsQuery::from_text("apples", Bm25::PASSAGES, 1.0, 0.5);
     let found = store.by_words(&namespace, &stemmed, &Filter::All, 10, &soon()).unwrap();
     assert_eq!(found.hits.len(), 3, "inflected forms find each other");

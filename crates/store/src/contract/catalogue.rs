@@ -191,7 +191,9 @@ pub trait Catalogue: Objects {
 
     /// Gives the namespaces that have a vector space and passages without a vector, in the order
     /// of their ids, by one query.
-    fn vector_debt(&self) -> Result<Vec<VectorDebt>>;
+    fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
+        Ok(self.namespaces()?.into_iter().filter_map(VectorDebt::of).collect())
+    }
 
     /// Gives up to `limit` entries of a namespace's log that come after a sequence number.
     fn log(&self, number: u32, after: u64, limit: usize) -> Result<LogPage>;

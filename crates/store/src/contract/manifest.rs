@@ -53,15 +53,29 @@ impl Manifest {
             match (&self.vectors, &wanted.vectors) {
                 (None, Some(_)) => return Ok(Agreement::TakesSpace),
                 (_, None) => return Ok(Agreement::Same),
-                (kept, space) if kept == space => return Ok(Agreement::Same),
+                (stored, space) if stored == space => return Ok(Agreement::Same),
                 _ => {}
             }
         }
-        Err(Error::ManifestMismatch {
+        Err(self.mismatch(namespace, wanted))
+    }
+
+    /// Checks that a namespace was made with the analyser and the index format of this program.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ManifestMismatch`] when it was not.
+    pub fn check_current(&self, namespace: &NamespaceId) -> Result<()> {
+        let wanted = Manifest::current(self.vectors.clone());
+        if *self == wanted { Ok(()) } else { Err(self.mismatch(namespace, &wanted)) }
+    }
+
+    fn mismatch(&self, namespace: &NamespaceId, wanted: &Manifest) -> Error {
+        Error::ManifestMismatch {
             namespace: namespace.clone(),
-            kept: Box::new(self.clone()),
+            stored: Box::new(self.clone()),
             wanted: Box::new(wanted.clone()),
-        })
+        }
     }
 
     /// Writes the manifest as a catalogue keeps it.

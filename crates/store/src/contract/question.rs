@@ -5,9 +5,9 @@ use model::{NamespaceId, PassageId};
 use super::filter::Filter;
 use super::manifest::VectorSpace;
 use super::words::WordsQuery;
+use crate::Result;
+use crate::bounds::unit_vector;
 use crate::limits::{self, within};
-use crate::vectors::normalised;
-use crate::{Error, Result};
 
 /// A search by words.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ impl Search<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] names what is over its limit.
+    /// [`crate::Error::TooLarge`] names what is over its limit.
     pub fn check(&self) -> Result<()> {
         self.filter.check()?;
         check_limit(self.by_words.map_or(0, |words| words.limit))?;
@@ -67,13 +67,5 @@ pub fn question_of(
     vector: &[f32],
     space: Option<&VectorSpace>,
 ) -> Result<Vec<f32>> {
-    let space = space.ok_or_else(|| Error::NoVectorSpace { namespace: namespace.clone() })?;
-    if vector.len() != space.dimensions {
-        return Err(Error::WrongDimensions {
-            namespace: namespace.clone(),
-            received: vector.len(),
-            expected: space.dimensions,
-        });
-    }
-    normalised(vector).ok_or_else(|| Error::BadVector { passage: PassageId::new("query") })
+    unit_vector(namespace, space, &PassageId::new("query"), vector)
 }

@@ -80,12 +80,24 @@ impl Clause {
         Clause::Prefix { form, prefix: prefix.into(), boost: 1.0 }
     }
 
-    /// Gives how much the clause counts.
-    pub(crate) fn boost(&self) -> f32 {
+    /// Gives what its score is multiplied by, never less than nothing.
+    pub fn boost(&self) -> f32 {
         match self {
             Clause::Word { boost, .. }
             | Clause::Phrase { boost, .. }
-            | Clause::Prefix { boost, .. } => *boost,
+            | Clause::Prefix { boost, .. } => boost.max(0.0),
+        }
+    }
+
+    /// Tells whether any passage could match: a clause without words matches none, and so does a
+    /// phrase with a place at which no word may be. The empty prefix is the start of every word.
+    pub fn can_match(&self) -> bool {
+        match self {
+            Clause::Word { terms, .. } => !terms.is_empty(),
+            Clause::Phrase { words, .. } => {
+                !words.is_empty() && words.iter().all(|(_, terms)| !terms.is_empty())
+            }
+            Clause::Prefix { .. } => true,
         }
     }
 
@@ -140,6 +152,14 @@ impl WordsQuery {
         }
         query.should.truncate(limits::MAX_QUERY_TERMS);
         query
+    }
+
+    /// Tells whether any passage could be found: one that every `must` clause matches.
+    pub fn can_match(&self) -> bool {
+        match self.must.is_empty() {
+            true => self.should.iter().any(Clause::can_match),
+            false => self.must.iter().all(Clause::can_match),
+        }
     }
 
     /// Checks that the question stays inside the limits.

@@ -9,8 +9,8 @@ use parking_lot::{Mutex, RwLock};
 
 use super::derived::Derived;
 use super::snapshot::Snapshot;
-use crate::store::state_of;
-use crate::{Catalogue, Config, Error, Manifest, Result, failpoint};
+use crate::store::{current_state, state_of};
+use crate::{Catalogue, Config, Error, Result, failpoint};
 
 /// A namespace that is open.
 pub(super) struct Namespace {
@@ -32,15 +32,7 @@ impl Namespace {
         config: &Config,
         id: &NamespaceId,
     ) -> Result<Self> {
-        let state = state_of(catalogue, id)?;
-        let wanted = Manifest::current(state.info.manifest.vectors.clone());
-        if state.info.manifest != wanted {
-            return Err(Error::ManifestMismatch {
-                namespace: id.clone(),
-                kept: Box::new(state.info.manifest),
-                wanted: Box::new(wanted),
-            });
-        }
+        let state = current_state(catalogue, id)?;
         let number = state.number;
         let folder = folder_of(root, number);
         let space = state.info.manifest.vectors;

@@ -1,7 +1,7 @@
 //! Small objects of every family, as typed rows in one place.
 //!
-//! The contract asks for nothing that a shared database could not give: single rows by key,
-//! pages in the order of ids, lookups by named values, and batches of changes that happen
+//! The contract asks for nothing that a shared database could not give: rows by key, alone or many
+//! at once, pages in the order of ids, lookups by named values, and batches of changes that happen
 //! together or not at all, guarded by row versions instead of long transactions.
 
 mod row;
@@ -21,8 +21,14 @@ use crate::Result;
 /// When [`Objects::apply`] returns `Ok`, its changes are durable and every later call of any
 /// server sees them.
 pub trait Objects: Send + Sync {
-    /// Gives an object, or nothing.
-    fn get(&self, key: &ObjectKey) -> Result<Option<Object>>;
+    /// Gives objects of a kind by id, in the order asked, by one query and as of one moment; nothing
+    /// where there is none. An id that is asked for twice is given twice.
+    fn get_many(&self, kind: &str, ids: &[&str]) -> Result<Vec<Option<Object>>>;
+
+    /// Gives one object, or nothing.
+    fn get(&self, key: &ObjectKey) -> Result<Option<Object>> {
+        Ok(self.get_many(&key.kind, &[&key.id])?.pop().flatten())
+    }
 
     /// Lists objects of a kind in the order of their ids.
     fn list(&self, page: &ObjectPage) -> Result<Vec<Object>>;

@@ -70,13 +70,22 @@ pub trait TypedObject: Serialize + DeserializeOwned {
     ///
     /// As [`Objects::get`] and [`TypedObject::from_object`].
     fn load(objects: &dyn Objects, id: &str) -> Result<Option<(Self, u64)>> {
-        match objects.get(&ObjectKey::new(Self::KIND, id))? {
-            Some(object) => {
-                let version = object.version;
-                Ok(Some((Self::from_object(object)?, version)))
-            }
-            None => Ok(None),
-        }
+        objects.get(&ObjectKey::new(Self::KIND, id))?.map(with_version).transpose()
+    }
+
+    /// Reads some by id, in the order asked and by one query, each with its version; nothing where
+    /// there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Objects::get_many`] and [`TypedObject::from_object`].
+    fn load_many<'a>(
+        objects: &dyn Objects,
+        ids: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<Option<(Self, u64)>>> {
+        let ids: Vec<&str> = ids.into_iter().collect();
+        let found = objects.get_many(Self::KIND, &ids)?;
+        found.into_iter().map(|object| object.map(with_version).transpose()).collect()
     }
 
     /// Writes it whatever is there, and gives the new version.
@@ -97,4 +106,9 @@ pub trait TypedObject: Serialize + DeserializeOwned {
     fn list(objects: &dyn Objects, page: &ObjectPage) -> Result<Vec<Self>> {
         objects.list(page)?.into_iter().map(Self::from_object).collect()
     }
+}
+
+fn with_version<T: TypedObject>(object: Object) -> Result<(T, u64)> {
+    let version = object.version;
+    Ok((T::from_object(object)?, version))
 }

@@ -7,7 +7,7 @@ use rusqlite::{Transaction, params};
 use super::checksums::Checksum;
 use super::rows::{self, NamespaceRow};
 use super::texts;
-use crate::{Document, Error, LogKind, Result, Upserted, VersionChange, Written, analysis};
+use crate::{Document, Error, LogKind, Result, Upserted, VersionChange, Written, analysis, bounds};
 
 /// The changes of one transaction on one namespace.
 pub(crate) struct Batch<'a> {
@@ -43,12 +43,8 @@ impl<'a> Batch<'a> {
         let number = self.row.number;
         let earlier = rows::document_row(self.transaction, number, document.id.as_str())?;
         let first = self.row.next_passage;
-        let n_passages = document.passages.len() as u32;
-        let after = first.checked_add(n_passages).ok_or(Error::TooLarge {
-            what: "the number of passages ever written to a namespace",
-            received: usize::MAX,
-            allowed: u32::MAX as usize,
-        })?;
+        let after = bounds::number_after(first, document.passages.len())?;
+        let n_passages = after - first;
         let document_row = match &earlier {
             Some(earlier) => earlier.row,
             None => rows::row_of(number, self.row.next_document),

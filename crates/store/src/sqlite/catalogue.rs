@@ -7,13 +7,13 @@ use std::time::Duration;
 use model::{Clock, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timestamp};
 
 use super::backup;
-use super::commit::{Released, check_documents};
+use super::commit::Released;
 use super::database::Database;
 use super::rows;
 use crate::{
     Catalogue, Config, Document, DocumentCount, DocumentInfo, DocumentPage, DroppedNamespace,
     Fingerprint, Lease, LogPage, Manifest, NamespaceHead, NamespaceState, PassageSource, Result,
-    SourceParts, StoredPassage, VectorDebt, VectorSpace, Written,
+    SourceParts, StoredPassage, VectorSpace, Written, bounds,
 };
 
 /// Free pages given back to the disk in one round, so that a round stays short.
@@ -94,7 +94,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn upsert(&self, namespace: &NamespaceId, documents: &[Document]) -> Result<Written> {
-        check_documents(documents)?;
+        bounds::check_documents(documents)?;
         self.database.upsert(namespace, documents, &self.released, self.clock.now())
     }
 
@@ -184,10 +184,6 @@ impl Catalogue for SqliteCatalogue {
         self.database.without_vectors(namespace, passages)
     }
 
-    fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
-        Ok(self.namespaces()?.into_iter().filter_map(VectorDebt::of).collect())
-    }
-
     fn log(&self, number: u32, after: u64, limit: usize) -> Result<LogPage> {
         self.database.log_page(number, after, limit)
     }
@@ -263,7 +259,7 @@ impl Catalogue for SqliteCatalogue {
 
     fn import(&self, namespace: &NamespaceId, documents: &[(Document, Timestamp)]) -> Result<()> {
         for (document, _) in documents {
-            check_documents(std::slice::from_ref(document))?;
+            bounds::check_document(document)?;
         }
         self.database.import(namespace, documents)
     }

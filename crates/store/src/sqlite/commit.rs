@@ -12,11 +12,9 @@ use super::checksums::Checksum;
 use super::database::Database;
 use super::log::{erase_passages, truncate_log};
 use super::rows::{self, NamespaceRow};
-use crate::limits::within;
-use crate::vectors::normalised;
 use crate::{
-    Agreement, Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written,
-    failpoint, limits,
+    Agreement, Document, DroppedNamespace, Error, Manifest, Result, VectorSpace, Written, bounds,
+    failpoint,
 };
 
 /// Rows erased in one transaction when a namespace goes.
@@ -30,10 +28,7 @@ impl Database {
         manifest: &Manifest,
         now: Timestamp,
     ) -> Result<()> {
-        within("the length of a namespace id", id.as_str().len(), limits::MAX_ID_BYTES)?;
-        if let Some(space) = &manifest.vectors {
-            within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
-        }
+        bounds::check_namespace(id, manifest)?;
         let json = manifest.to_json(id)?;
         let kept = self.read(|connection| rows::namespace(connection, id))?;
         let Some(kept) = kept else {
@@ -59,9 +54,7 @@ impl Database {
         id: &NamespaceId,
         space: Option<&VectorSpace>,
     ) -> Result<bool> {
-        if let Some(space) = space {
-            within("the dimensions of a vector", space.dimensions, limits::MAX_DIMENSIONS)?;
-        }
+        bounds::check_space(space)?;
         self.write(|transaction| {
             let row = living(transaction, id)?;
             let number = row.number;
@@ -151,7 +144,7 @@ impl Database {
         documents: &[DocumentId],
         released: &Released,
     ) -> Result<usize> {
-        within("the documents of one write", documents.len(), limits::MAX_DOCUMENTS_PER_WRITE)?;
+        bounds::check_deletion(documents)?;
         self.write(|transaction| {
             let row = living(transaction, id)?;
             truncate_log(transaction, row.number, released.of(row.number))?;
@@ -174,22 +167,12 @@ impl Database {
     ) -> Result<usize> {
         self.write(|transaction| {
             let row = living(transaction, id)?;
-            let Some(space) = row.info.manifest.vectors.clone() else {
-                return Err(Error::NoVectorSpace { namespace: id.clone() });
-            };
+            let space = row.info.manifest.vectors.as_ref();
             truncate_log(transaction, row.number, released.of(row.number))?;
             let mut numbers = vec![];
             let mut n_new = 0;
             for (passage, vector) in vectors {
-                if vector.len() != space.dimensions {
-                    return Err(Error::WrongDimensions {
-                        namespace: id.clone(),
-                        received: vector.len(),
-                        expected: space.dimensions,
-                    });
-                }
-                let vector = normalised(vector)
-                    .ok_or_else(|| Error::BadVector { passage: passage.clone() })?;
+                let vector = bounds::unit_vector(id, space, passage, vector)?;
                 let Some(passage_row) = rows::living_row(transaction, row.number, passage)? else {
                     continue;
                 };
@@ -220,9 +203,7 @@ impl Database {
         id: &NamespaceId,
         blobs: &[(PassageId, Vec<u8>)],
     ) -> Result<usize> {
-        for (_, blob) in blobs {
-            within("the size of a blob", blob.len(), limits::MAX_BLOB_BYTES)?;
-        }
+        bounds::check_blobs(blobs)?;
         self.write(|transaction| {
             let row = rows::namespace(transaction, id)?
                 .ok_or_else(|| Error::UnknownNamespace { namespace: id.clone() })?;
@@ -326,26 +307,6 @@ impl Released {
     fn of(&self, number: u32) -> u64 {
         self.0.lock().get(&number).copied().unwrap_or(0)
     }
-}
-
-/// Checks that documents stay inside the limits, which are the same in every catalogue.
-///
-/// # Errors
-///
-/// [`Error::TooLarge`] names the limit.
-pub fn check_documents(documents: &[Document]) -> Result<()> {
-    within("the documents of one write", documents.len(), limits::MAX_DOCUMENTS_PER_WRITE)?;
-    for document in documents {
-        within("the length of a document id", document.id.as_str().len(), limits::MAX_ID_BYTES)?;
-        within("the length of a title", document.title.len(), limits::MAX_TITLE_BYTES)?;
-        let n_passages = document.passages.len();
-        within("the passages of a document", n_passages, limits::MAX_PASSAGES_PER_DOCUMENT)?;
-        for passage in &document.passages {
-            within("the length of a passage id", passage.id.as_str().len(), limits::MAX_ID_BYTES)?;
-            within("the length of a passage", passage.text.len(), limits::MAX_PASSAGE_BYTES)?;
-        }
-    }
-    Ok(())
 }
 
 /// Gives the namespace's row, unless it was dropped while the writer waited.

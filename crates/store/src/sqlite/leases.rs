@@ -7,8 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::checksums::Checksum;
 use super::database::Database;
-use crate::limits::{self, within};
-use crate::{Lease, Result};
+use crate::{Lease, Result, bounds, limits};
 
 impl Database {
     /// Takes or renews a lease; tells whether the holder has it now.
@@ -109,7 +108,7 @@ pub(super) fn put_piece(
     piece: u32,
     bytes: &[u8],
 ) -> Result<()> {
-    within("the size of a piece of a file", bytes.len(), limits::MAX_PIECE_BYTES)?;
+    bounds::check_piece(bytes)?;
     let checksum = Checksum::default().text(file).int(piece).bytes(bytes);
     let sql = "REPLACE INTO pieces (file, piece, bytes, checksum) VALUES (?, ?, ?, ?)";
     let mut statement = transaction.prepare_cached(sql)?;

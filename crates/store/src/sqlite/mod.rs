@@ -29,7 +29,6 @@ mod catalogue;
 pub(crate) use backup::{create, open_backup};
 pub use backup::{is_catalogue, restore};
 pub use catalogue::SqliteCatalogue;
-pub use commit::check_documents;
 pub use lock::FolderLock;
 pub use traces::had_store;
 

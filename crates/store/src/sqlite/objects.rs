@@ -11,12 +11,15 @@ use crate::{Change, Error, Lookup, Object, ObjectKey, ObjectPage, Objects, Resul
 const COLUMNS: &str = "objects.kind, objects.id, objects.tenant, objects.parent, objects.body, objects.version, objects.checksum";
 
 impl Objects for SqliteCatalogue {
-    fn get(&self, key: &ObjectKey) -> Result<Option<Object>> {
+    fn get_many(&self, kind: &str, ids: &[&str]) -> Result<Vec<Option<Object>>> {
         self.database.read(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM objects WHERE kind = ? AND id = ?");
             let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![key.kind, key.id])?;
-            rows.next()?.map(|row| read_object(connection, row)).transpose()
+            let mut one = |id: &&str| {
+                let mut rows = statement.query(params![kind, id])?;
+                rows.next()?.map(|row| read_object(connection, row)).transpose()
+            };
+            ids.iter().map(&mut one).collect()
         })
     }
 

@@ -171,14 +171,7 @@ impl Store {
     /// [`Catalogue::upsert`].
     pub fn upsert(&self, namespace: &NamespaceId, documents: &[Document]) -> Result<Upserted> {
         let manifest = state_of(&*self.catalogue, namespace)?.info.manifest;
-        let wanted = Manifest::current(manifest.vectors.clone());
-        if manifest != wanted {
-            return Err(Error::ManifestMismatch {
-                namespace: namespace.clone(),
-                kept: Box::new(manifest),
-                wanted: Box::new(wanted),
-            });
-        }
+        manifest.check_current(namespace)?;
         if let Some(server) = self.engine.info().server {
             server.accepts(documents, manifest.vectors.as_ref())?;
         }
@@ -441,11 +434,20 @@ impl Drop for Store {
 /// # Errors
 ///
 /// [`Error::UnknownNamespace`] when there is none.
-pub(crate) fn state_of(
-    catalogue: &dyn Catalogue,
-    namespace: &NamespaceId,
-) -> Result<NamespaceState> {
+pub fn state_of(catalogue: &dyn Catalogue, namespace: &NamespaceId) -> Result<NamespaceState> {
     catalogue
         .namespace(namespace)?
         .ok_or_else(|| Error::UnknownNamespace { namespace: namespace.clone() })
+}
+
+/// Gives what a catalogue knows of a namespace that this program can search.
+///
+/// # Errors
+///
+/// [`Error::UnknownNamespace`] when there is none, [`Error::ManifestMismatch`] when it was made with
+/// another analyser or index format: servers of two versions may share a catalogue for a while.
+pub fn current_state(catalogue: &dyn Catalogue, namespace: &NamespaceId) -> Result<NamespaceState> {
+    let state = state_of(catalogue, namespace)?;
+    state.info.manifest.check_current(namespace)?;
+    Ok(state)
 }

@@ -71,6 +71,59 @@ impl Store {
         Ok(surroundings)
     }
 
+    /// Gives, for each passage, those of its document from the last that begins before a
+    /// character (in characters of the document's text) up to the passage itself, in order; from
+    /// the document's first where none begins so early.
+    ///
+    /// All are read together, and no more of a document than lies between: one query where
+    /// passages are of the usual length, few more where they are short. A passage that is not
+    /// named by its number is given alone.
+    pub fn passages_back_to(
+        &self,
+        namespace: &NamespaceId,
+        wanted: &[(&Passage, usize)],
+    ) -> Result<Vec<Vec<Passage>>> {
+        // From the passage itself backwards, until all are read.
+        let mut stretches: Vec<Vec<Passage>> =
+            wanted.iter().map(|(passage, _)| vec![(*passage).clone()]).collect();
+        let mut n_at_once = N_NEIGHBOURS;
+        let mut open: Vec<usize> = (0..wanted.len()).collect();
+        loop {
+            open.retain(|idx| {
+                stretches[*idx].last().is_some_and(|p| p.span.start >= wanted[*idx].1)
+            });
+            let ids: Vec<Vec<PassageId>> = open
+                .iter()
+                .map(|idx| stretches[*idx].last().map_or(vec![], |p| before(p, n_at_once)))
+                .collect();
+            if ids.iter().all(Vec::is_empty) {
+                break;
+            }
+            let mut found = self.passages(namespace, &ids.concat())?.into_iter();
+            let mut still_open = vec![];
+            for (idx, ids) in open.iter().zip(&ids) {
+                let read: Vec<Passage> =
+                    found.by_ref().take(ids.len()).flatten().map(|one| one.passage).collect();
+                // Nothing comes of a document that was replaced meanwhile.
+                if read.len() == ids.len() && !ids.is_empty() {
+                    still_open.push(*idx);
+                }
+                let (stretch, (_, from)) = (&mut stretches[*idx], wanted[*idx]);
+                for passage in read {
+                    if stretch.last().is_some_and(|last| last.span.start >= from) {
+                        stretch.push(passage);
+                    }
+                }
+            }
+            open = still_open;
+            n_at_once = n_at_once.saturating_mul(4);
+        }
+        for stretch in &mut stretches {
+            stretch.reverse();
+        }
+        Ok(stretches)
+    }
+
     fn neighbourhoods(
         &self,
         namespace: &NamespaceId,
@@ -98,14 +151,22 @@ impl Store {
 
 /// Names the passages on both sides; none where the passage is not named by its number.
 fn neighbours_of(passage: &Passage, n_neighbours: u32) -> Vec<PassageId> {
-    let id = passage.id.as_str();
-    let Some(prefix) = id.strip_suffix(&passage.ordinal.to_string()) else { return vec![] };
     let first = passage.ordinal.saturating_sub(n_neighbours);
     let last = passage.ordinal.saturating_add(n_neighbours);
-    (first..=last)
-        .filter(|ordinal| *ordinal != passage.ordinal)
-        .map(|ordinal| PassageId::new(format!("{prefix}{ordinal}")))
-        .collect()
+    named(passage, (first..=last).filter(|ordinal| *ordinal != passage.ordinal))
+}
+
+/// Names the passages before one, the nearest first.
+fn before(passage: &Passage, n_neighbours: u32) -> Vec<PassageId> {
+    let first = passage.ordinal.saturating_sub(n_neighbours);
+    named(passage, (first..passage.ordinal).rev())
+}
+
+/// Names passages of the same document; none where its passages are not named by their numbers.
+fn named(passage: &Passage, ordinals: impl Iterator<Item = u32>) -> Vec<PassageId> {
+    let id = passage.id.as_str();
+    let Some(prefix) = id.strip_suffix(&passage.ordinal.to_string()) else { return vec![] };
+    ordinals.map(|ordinal| PassageId::new(format!("{prefix}{ordinal}"))).collect()
 }
 
 impl Surroundings {
@@ -206,6 +267,48 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// However long passages are and wherever they begin, what is read of a document is what
+        /// a look at all of it gives.
+        #[test]
+        fn what_comes_before_is_a_part_of_the_document(
+            lengths in proptest::collection::vec(1_usize..30, 1..60),
+            places in proptest::collection::vec((0_usize..60, 0_usize..900), 1..6),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let (config, clock) =
+                (crate::Config::for_one_machine(), model::Clock::fixed(model::Timestamp(1)));
+            let store = Store::open(folder.path(), &config, clock).unwrap();
+            let namespace = NamespaceId::new("law");
+            store.create_namespace(&namespace, &crate::Manifest::current(None)).unwrap();
+            let text: Vec<char> = vec!['x'; lengths.iter().sum()];
+            let mut start = 0;
+            let passages: Vec<Passage> = (0_u32..)
+                .zip(&lengths)
+                .map(|(ordinal, length)| {
+                    start += length;
+                    passage(ordinal, &text, start - length..start)
+                })
+                .collect();
+            let document = crate::Document {
+                passages: passages.clone(),
+                ..crate::conformance::document("d", &[])
+            };
+            store.upsert(&namespace, &[document]).unwrap();
+            let wanted: Vec<(&Passage, usize)> = places
+                .iter()
+                .map(|(at, from)| (&passages[at % passages.len()], *from))
+                .collect();
+            let found = store.passages_back_to(&namespace, &wanted).unwrap();
+            for ((of, from), found) in wanted.into_iter().zip(found) {
+                let to = of.ordinal as usize;
+                let first =
+                    passages[..=to].iter().rposition(|one| one.span.start < from).unwrap_or(0);
+                prop_assert_eq!(found, &passages[first..=to]);
+            }
+        }
+
         /// However a text is cut, what is around a piece is the text around it.
         #[test]
         fn neighbours_and_passage_give_the_text(

@@ -9,8 +9,10 @@ use parking_lot::Mutex;
 
 use super::client::{Client, ENGINE};
 use super::following::Follower;
+use super::ledger::Named;
 use super::namespace::Namespace;
-use super::{TurbopufferConfig, ledger, naming, row};
+use super::{TurbopufferConfig, naming, row};
+use crate::remote;
 use crate::store::state_of;
 use crate::{
     Candidates, Catalogue, Changes, Config, Document, DroppedNamespace, Engine, EngineInfo,
@@ -158,7 +160,8 @@ impl Engine for TurbopufferEngine {
 
     fn rebuild(&self, id: &NamespaceId, when: Rebuild) -> Result<()> {
         if when == Rebuild::WhenUsed {
-            return ledger::outdate(&*self.catalogue, state_of(&*self.catalogue, id)?.number);
+            let number = state_of(&*self.catalogue, id)?.number;
+            return remote::outdate::<Named>(&*self.catalogue, number);
         }
         let namespace = self.namespace_of(id)?;
         let mut following = namespace.following.lock();

@@ -7,12 +7,13 @@ use parking_lot::Mutex;
 use turbopuffer::types::Row;
 
 use super::client::{Change, Client};
-use super::ledger::{self, Entry};
+use super::ledger::{Entry, Named};
 use super::namespace::{Following, Namespace};
 use super::row::{self, Schema};
 use super::{TurbopufferConfig, naming};
+use crate::remote::{self, Step};
 use crate::store::state_of;
-use crate::{Catalogue, Error, LogEntry, LogKind, PassageSource, Result, SourceParts, VectorSpace};
+use crate::{Catalogue, LogEntry, LogKind, PassageSource, Result, SourceParts, VectorSpace};
 
 /// Entries of the log that are read at once.
 const ENTRIES_PER_PAGE: usize = 10_000;
@@ -35,33 +36,24 @@ impl Follower<'_> {
     /// Lets the engine follow; when it cannot go on from where it is, its namespace is made anew
     /// under another name, and searches go on with the earlier one meanwhile.
     pub(super) fn catch_up(&self, namespace: &Namespace, following: &mut Following) -> Result<()> {
-        let number = namespace.number;
         loop {
-            let seen = following.seen();
-            let page = self.catalogue.log(number, seen, ENTRIES_PER_PAGE)?;
-            if page.last < seen {
-                return Err(Error::CatalogueBehind { number, seen, last: page.last });
-            }
-            let Some(entry) = following.entry.clone() else {
-                if page.last == 0 {
-                    return Ok(());
-                }
-                return self.make_anew(namespace, following);
+            let state = state_of(self.catalogue, &namespace.id)?;
+            let entry = following.entry.clone();
+            let step = remote::next_step(self.catalogue, &state, entry.as_ref(), ENTRIES_PER_PAGE)?;
+            let (entry, entries) = match (step, entry) {
+                (Step::Current, _) => return Ok(()),
+                (Step::Send(entries), Some(entry)) => (entry, entries),
+                (Step::Anew | Step::Send(_), _) => return self.make_anew(namespace, following),
             };
-            let space = state_of(self.catalogue, &namespace.id)?.info.manifest.vectors;
-            let is_outdated = entry.seen == ledger::OUTDATED && page.last > 0;
-            if is_outdated || entry.seen < page.starts_after || entry.space != space {
-                return self.make_anew(namespace, following);
-            }
-            let Some(last) = page.entries.last() else { return Ok(()) };
-            let attributes = self.send(&entry, &page.entries)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            let attributes = self.send(&entry, &entries)?;
             // A search may filter by an attribute only once turbopuffer knows it.
             let mut entry = Entry { seen: last.sequence, ..entry };
-            let is_known = entry.attributes.is_superset(&attributes);
-            entry.attributes.extend(attributes);
-            ledger::put(self.catalogue, &entry)?;
+            let is_known = entry.fields.is_superset(&attributes);
+            entry.fields.extend(attributes);
+            remote::put(self.catalogue, &entry)?;
             if !is_known {
-                namespace.publish(&entry.name, entry.attributes.clone());
+                namespace.publish(&entry.at.name, entry.fields.clone());
             }
             following.entry = Some(entry);
         }
@@ -69,7 +61,7 @@ impl Follower<'_> {
 
     /// Sends what a part of the log says, and gives the attributes that were sent.
     fn send(&self, entry: &Entry, entries: &[LogEntry]) -> Result<BTreeSet<String>> {
-        let mut batch = Batch::new(self.client, &entry.name, entry.space.as_ref());
+        let mut batch = Batch::new(self.client, &entry.at.name, entry.space.as_ref());
         for (idx, log_entry) in entries.iter().enumerate() {
             let is_replacing = idx > 0
                 && log_entry.kind == LogKind::Added
@@ -104,29 +96,20 @@ impl Follower<'_> {
     ) -> Result<()> {
         let number = namespace.number;
         // From here on something may exist under this name, whatever happens.
-        ledger::note_unfinished(self.catalogue, name)?;
+        let at = Named { name: name.to_owned() };
+        remote::note_unfinished(self.catalogue, &at)?;
         // What changes while the passages are read is sent again from the log.
         let seen = self.catalogue.log(number, 0, 0)?.last;
         let mut batch = Batch::new(self.client, name, space.as_ref());
-        let mut passages = 0..u32::MAX;
-        loop {
+        remote::each_source(self.catalogue, number, 0..u32::MAX, PASSAGES_PER_STEP, |sources| {
             batch.flush_if_large()?;
-            let parts = SourceParts::WithVector;
-            let sources =
-                self.catalogue.sources(number, passages.clone(), PASSAGES_PER_STEP, parts)?;
             batch.upsert(&sources);
-            match sources.last() {
-                Some(last) if sources.len() == PASSAGES_PER_STEP => {
-                    passages.start = last.number + 1;
-                }
-                _ => break,
-            }
-        }
+            Ok(())
+        })?;
         batch.flush()?;
         let attributes = batch.attributes();
-        let entry =
-            Entry { number, name: name.to_owned(), seen, space, attributes: attributes.clone() };
-        ledger::put(self.catalogue, &entry)?;
+        let entry = Entry { number, at, seen, space, fields: attributes.clone() };
+        remote::put(self.catalogue, &entry)?;
         following.entry = Some(entry);
         namespace.publish(name, attributes);
         Ok(())
@@ -135,16 +118,16 @@ impl Follower<'_> {
     /// Erases namespaces of the engine that are not in use any more; what fails is tried again
     /// the next time.
     pub(super) fn erase_leftovers(&self) {
-        let names = ledger::erasures(self.catalogue).unwrap_or_default();
-        for name in names {
-            if self.filling.lock().contains(&name) {
+        let unused: Vec<Named> = remote::erasures(self.catalogue).unwrap_or_default();
+        for at in unused {
+            if self.filling.lock().contains(&at.name) {
                 continue;
             }
             let erased =
-                self.client.erase(&name).and_then(|()| ledger::forget(self.catalogue, &name));
+                self.client.erase(&at.name).and_then(|()| remote::forget(self.catalogue, &at));
             if let Err(error) = erased {
                 tracing::warn!(
-                    namespace = name,
+                    namespace = at.name,
                     error = &error as &dyn std::error::Error,
                     "namespace of turbopuffer is not in use any more and could not be erased"
                 );
@@ -158,7 +141,7 @@ impl Follower<'_> {
         loop {
             let prefix = &self.config.namespace_prefix;
             let name = naming::namespace(prefix, namespace.id.as_str(), generation);
-            if !ledger::is_taken(self.catalogue, &name)? {
+            if !remote::is_taken::<Named>(self.catalogue, &name)? {
                 if self.client.attributes(&name)?.is_none() {
                     return Ok(name);
                 }

@@ -4,8 +4,10 @@ use model::Deadline;
 
 use super::client::{ENGINE, QUESTION_LIMIT};
 use super::engine::TurbopufferEngine;
+use super::ledger::Named;
 use super::namespace::Namespace;
-use super::{ledger, words};
+use super::words;
+use crate::remote;
 use crate::store::state_of;
 use crate::{DroppedNamespace, Error, Result};
 
@@ -35,11 +37,11 @@ impl TurbopufferEngine {
     /// name is not used meanwhile, and the erasure is tried again later.
     pub(super) fn erase_namespace(&self, dropped: &DroppedNamespace) -> Result<()> {
         self.take_out(dropped);
-        ledger::let_go(&*self.catalogue, dropped.number)?;
+        remote::let_go::<Named>(&*self.catalogue, dropped.number)?;
         self.follower().erase_leftovers();
-        match ledger::erasures(&*self.catalogue)?.first() {
+        match remote::erasures::<Named>(&*self.catalogue)?.first() {
             None => Ok(()),
-            Some(name) => self.client.erase(name),
+            Some(at) => self.client.erase(&at.name),
         }
     }
 
@@ -52,7 +54,7 @@ impl TurbopufferEngine {
             return Ok((n_passages > 0).then_some(problem));
         };
         let deadline = Deadline::after(QUESTION_LIMIT);
-        let n_rows = match self.client.ask(&entry.name, &[words::totals()], &deadline) {
+        let n_rows = match self.client.ask(&entry.at.name, &[words::totals()], &deadline) {
             Ok(results) => words::read_statistics(&results, vec![]).n_passages as usize,
             Err(Error::EngineMissing { .. }) => 0,
             Err(error) => return Err(error),

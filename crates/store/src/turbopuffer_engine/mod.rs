@@ -15,7 +15,6 @@ mod naming;
 
 mod filter;
 mod row;
-mod scoring;
 mod words;
 
 mod following;
@@ -29,12 +28,3 @@ mod statistics;
 
 pub use config::TurbopufferConfig;
 pub use engine::TurbopufferEngine;
-
-/// What an engine elsewhere needs to score a passage from its text, the same as every other engine.
-pub mod rescoring {
-    pub use super::row::Field;
-    pub use super::scoring::{
-        Occurrences, Scorer, Statistics, Words, boost_of, coded_length, fields_of,
-    };
-    pub use super::words::Counted;
-}

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use model::NamespaceId;
 use parking_lot::{Mutex, RwLock};
 
-use super::ledger::{self, Entry};
-use crate::store::state_of;
-use crate::{Catalogue, Error, Manifest, Result};
+use super::ledger::Entry;
+use crate::remote;
+use crate::store::current_state;
+use crate::{Catalogue, Result};
 
 /// A namespace that is in use.
 pub(super) struct Namespace {
@@ -44,19 +45,11 @@ pub(super) struct View {
 impl Namespace {
     /// Opens a namespace; nothing is asked of the engine yet.
     pub(super) fn open(catalogue: &dyn Catalogue, id: &NamespaceId) -> Result<Self> {
-        let state = state_of(catalogue, id)?;
-        let wanted = Manifest::current(state.info.manifest.vectors.clone());
-        if state.info.manifest != wanted {
-            return Err(Error::ManifestMismatch {
-                namespace: id.clone(),
-                kept: Box::new(state.info.manifest),
-                wanted: Box::new(wanted),
-            });
-        }
-        let entry = ledger::entry(catalogue, state.number)?;
+        let state = current_state(catalogue, id)?;
+        let entry: Option<Entry> = remote::entry(catalogue, state.number)?;
         let view = match &entry {
             Some(entry) => {
-                View { name: Some(entry.name.clone()), attributes: entry.attributes.clone() }
+                View { name: Some(entry.at.name.clone()), attributes: entry.fields.clone() }
             }
             None => View::default(),
         };

@@ -10,7 +10,7 @@ use turbopuffer::types::{
 };
 
 use super::naming;
-use super::scoring::Words;
+use crate::remote::{Field, Words};
 use crate::{Bm25, Form, PassageSource, VectorSpace};
 
 /// Who a row belongs to.
@@ -37,15 +37,6 @@ pub(super) const TEXT_LENGTH: &str = "text_length";
 pub(super) const TITLE_LENGTH: &str = "title_length";
 /// The vector.
 pub(super) const VECTOR: &str = "vector";
-
-/// Where words are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// The text of the passage.
-    Text,
-    /// The title of the document and the headings above the passage.
-    Title,
-}
 
 /// Gives the attribute that holds a form of the words of a field.
 pub(super) fn words_attribute(field: Field, form: Form) -> &'static str {

@@ -9,22 +9,10 @@ use super::client::MAX_ROWS;
 use super::engine::TurbopufferEngine;
 use super::filter::{Condition, all, translate};
 use super::row::{DOCUMENT, HAS_VECTOR, HEADINGS, LANGUAGE, NUMBER, PASSAGE, TEXT, TITLE, VECTOR};
-use super::scoring::{Scorer, Words};
-use super::words::{self, Counted};
+use super::words;
+use crate::remote::{Counted, More, RowsAsked, Scored, Scorer, Words, best, counted_in};
 use crate::store::state_of;
 use crate::{ByWords, Candidate, Candidates, Error, Result, Search, WordsQuery, question_of};
-
-/// Rows asked for beyond what is wanted: the engine ranks by its own numbers, and its order among
-/// equal scores is not ours.
-const MORE_ROWS: usize = 64;
-/// How many times more rows are asked for when too few of them fit.
-const ROWS_GROWTH: usize = 4;
-
-/// A row that came back, with the score that decides.
-struct Scored {
-    number: u64,
-    candidate: Candidate,
-}
 
 impl TurbopufferEngine {
     /// Searches by words and by vector in one request where it can be done.
@@ -66,22 +54,22 @@ impl TurbopufferEngine {
             return Ok((nothing(), nothing()));
         };
         let by_words = by_words
-            .filter(|words| words.limit > 0 && words::asks_for_something(words.query))
+            .filter(|words| words.limit > 0 && words.query.can_match())
             .filter(|_| state.counts.n_passages > 0);
-        let mut n_rows = by_words.map_or(0, |words| rows_for(words.limit));
+        let mut asked = RowsAsked::by_words(by_words.map_or(0, |words| words.limit), MAX_ROWS);
         let near = by_vector.zip(question).filter(|(near, _)| near.limit > 0);
         let mut near = near.filter(|_| state.counts.n_vectors > 0 && !view.attributes.is_empty());
         let (mut found_words, mut found_near) = (nothing(), nothing());
         loop {
             let mut queries = vec![];
-            let counted = by_words.map_or(vec![], |words| words::counted_in(words.query));
+            let counted = by_words.map_or(vec![], |words| counted_in(words.query));
             if let Some((near, question)) = &near {
                 queries.push(vector_query(question, near.limit, &condition));
             }
             if let Some(words) = by_words {
-                queries.push(words_query(words.query, n_rows, &condition));
+                queries.push(words_query(words.query, asked.n_rows(), &condition));
                 queries.push(words::totals());
-                queries.extend(counted.iter().map(Counted::query));
+                queries.extend(counted.iter().map(words::count_of));
             }
             if queries.is_empty() {
                 return Ok((found_words, found_near));
@@ -103,21 +91,16 @@ impl TurbopufferEngine {
             let Some(words) = by_words else { return Ok((found_words, found_near)) };
             let n_given = results[0].rows.len();
             found_words.hits = score_rows(words, results, counted);
-            let has_all = found_words.hits.len() >= words.limit || n_given < n_rows;
-            if has_all || !words::needs_checking(words.query) {
+            let more = match words::needs_checking(words.query) {
+                true => asked.after(n_given, found_words.hits.len()),
+                false => More::Enough,
+            };
+            if more != More::Ask {
+                found_words.is_partial = more == More::Cut;
                 return Ok((found_words, found_near));
             }
-            if n_rows == MAX_ROWS {
-                found_words.is_partial = true;
-                return Ok((found_words, found_near));
-            }
-            n_rows = (n_rows * ROWS_GROWTH).min(MAX_ROWS);
         }
     }
-}
-
-fn rows_for(limit: usize) -> usize {
-    (limit + limit / 2 + MORE_ROWS).min(MAX_ROWS)
 }
 
 fn words_query(query: &WordsQuery, n_rows: usize, condition: &Condition) -> Query {
@@ -134,7 +117,7 @@ fn vector_query(question: &[f32], limit: usize, condition: &Condition) -> Query 
     let has_vector = Condition::Some(EngineFilter::eq(HAS_VECTOR, true));
     let query = Query::new()
         .rank_by(RankBy::ann(VECTOR, question))
-        .limit((limit + MORE_ROWS).min(MAX_ROWS) as u64)
+        .limit(RowsAsked::by_vector(limit, MAX_ROWS).n_rows() as u64)
         .include_attributes([DOCUMENT, PASSAGE, NUMBER]);
     with_condition(query, all([has_vector, condition.clone()]))
 }
@@ -175,8 +158,9 @@ fn read_near(rows: &[Row]) -> Vec<Scored> {
 }
 
 fn scored(row: &Row, score: f32) -> Scored {
+    let number = row.get(NUMBER).and_then(Value::as_u64);
     Scored {
-        number: row.get(NUMBER).and_then(Value::as_u64).unwrap_or(u64::MAX),
+        number: number.and_then(|number| u32::try_from(number).ok()).unwrap_or(u32::MAX),
         candidate: Candidate {
             document: DocumentId::new(text_of(row, DOCUMENT)),
             passage: PassageId::new(text_of(row, PASSAGE)),
@@ -187,13 +171,4 @@ fn scored(row: &Row, score: f32) -> Scored {
 
 fn text_of<'a>(row: &'a Row, attribute: &str) -> &'a str {
     row.get(attribute).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn best(mut scored: Vec<Scored>, limit: usize) -> Vec<Candidate> {
-    scored.sort_by(|one, other| {
-        let by_score = other.candidate.score.total_cmp(&one.candidate.score);
-        by_score.then(one.number.cmp(&other.number))
-    });
-    scored.truncate(limit);
-    scored.into_iter().map(|scored| scored.candidate).collect()
 }

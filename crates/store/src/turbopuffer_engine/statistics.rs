@@ -4,9 +4,8 @@ use model::{Deadline, NamespaceId};
 
 use super::client::QUESTION_LIMIT;
 use super::engine::TurbopufferEngine;
-use super::naming;
-use super::row::Field;
-use super::words::{self, Counted};
+use super::words;
+use crate::remote::{Counted, Field};
 use crate::{Error, Form, Result, TermCount, TermStatistics};
 
 impl TurbopufferEngine {
@@ -22,12 +21,12 @@ impl TurbopufferEngine {
             .map(|(form, term)| Counted {
                 field: Field::Text,
                 form: *form,
-                tokens: vec![naming::token(term).into_owned()],
+                terms: vec![term.clone()],
                 is_prefix: false,
             })
             .collect();
         let mut queries = vec![words::totals()];
-        queries.extend(counted.iter().map(Counted::query));
+        queries.extend(counted.iter().map(words::count_of));
         let deadline = Deadline::after(QUESTION_LIMIT);
         let answered = match &view.name {
             Some(name) if !view.attributes.is_empty() => self.client.ask(name, &queries, &deadline),

@@ -7,8 +7,7 @@ use model::Passage;
 use tantivy::fieldnorm::FieldNormReader;
 use text::Language;
 
-use super::row::Field;
-use super::words::Counted;
+use super::counted::{Counted, Field, fields_of};
 use crate::{Bm25, Clause, DocumentSource, Form, WordsQuery, analysis};
 
 /// Positions between the title and each heading, so that no phrase spans two of them.
@@ -155,7 +154,7 @@ impl<'a> Scorer<'a> {
         let fields = fields_of(query);
         let weight = |clause: &Clause, (field, boost): &(Field, f64)| {
             let idf = statistics.idf_of_clause(clause, *field)?;
-            Some(f64::from(boost_of(clause)) * boost * idf)
+            Some(f64::from(clause.boost()) * boost * idf)
         };
         let ranking = query.must.iter().chain(&query.should);
         let weights = ranking
@@ -211,24 +210,6 @@ pub fn coded_length(n_words: usize) -> usize {
     FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(n_words)) as usize
 }
 
-/// Gives the fields that a question looks into, with their weights.
-pub fn fields_of(query: &WordsQuery) -> Vec<(Field, f64)> {
-    let mut fields = vec![(Field::Text, 1.0)];
-    if query.title_boost > 0.0 {
-        fields.push((Field::Title, f64::from(query.title_boost)));
-    }
-    fields
-}
-
-/// Gives what the score of a clause is multiplied by.
-pub fn boost_of(clause: &Clause) -> f32 {
-    match clause {
-        Clause::Word { boost, .. }
-        | Clause::Phrase { boost, .. }
-        | Clause::Prefix { boost, .. } => boost.max(0.0),
-    }
-}
-
 fn saturation(bm25: Bm25, frequency: f64, length: usize, mean: f64) -> f64 {
     let (k1, b) = (f64::from(bm25.k1), f64::from(bm25.b));
     let length = coded_length(length) as f64;
@@ -249,7 +230,7 @@ fn push(words: &mut Vec<Word>, text: &str, language: Language) {
 
 fn count_phrases(words: &[Word], parts: &[(u32, Vec<String>)]) -> usize {
     let Some((first_offset, first_terms)) = parts.first() else { return 0 };
-    let stands_at = |position: u32, terms: &[String]| {
+    let is_at = |position: u32, terms: &[String]| {
         let start = words.partition_point(|word| word.position < position);
         words[start..]
             .iter()
@@ -260,7 +241,7 @@ fn count_phrases(words: &[Word], parts: &[(u32, Vec<String>)]) -> usize {
     let mut last_start = None;
     for word in words.iter().filter(|word| first_terms.iter().any(|term| term == &word.folded)) {
         let Some(start) = word.position.checked_sub(*first_offset) else { continue };
-        let is_whole = parts[1..].iter().all(|(offset, terms)| stands_at(start + offset, terms));
+        let is_whole = parts[1..].iter().all(|(offset, terms)| is_at(start + offset, terms));
         if is_whole && last_start != Some(start) {
             n_phrases += 1;
             last_start = Some(start);
