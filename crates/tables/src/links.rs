@@ -13,12 +13,12 @@ use columns::Direction;
 use model::{Caller, Clearance, Identity, TenantId};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use store::{Catalogue, Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::Result;
 use crate::export::ExportFormat;
+use crate::field_filter::Filters;
 use crate::request::{Formulas, QueryRequest, SortRequest};
 
 /// How long a link is good when the configuration does not say.
@@ -60,7 +60,7 @@ struct StoredLink {
     roles: BTreeSet<String>,
     identity: String,
     table: Option<String>,
-    filters: Map<String, Value>,
+    filters: Filters,
     sort: Vec<(String, bool)>,
     columns: Option<Vec<String>>,
     time_zone: Option<String>,
@@ -245,7 +245,7 @@ mod tests {
             caller: Caller::local_admin(),
             request: QueryRequest {
                 table: Some("visits".to_owned()),
-                filters: Map::from_iter([("city".to_owned(), Value::from("Lisbon"))]),
+                filters: Filters::from_iter([("city", "Lisbon")]),
                 sort: vec![SortRequest { id: "n".to_owned(), direction: Direction::Descending }],
                 columns: Some(vec!["n".to_owned()]),
                 time_zone: Some("Europe/Lisbon".to_owned()),
