@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use columns::Direction;
-use model::{Caller, Clearance, Identity, TenantId};
+use model::{Caller, Clearance, Identity, TenantId, hex};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -156,7 +156,7 @@ impl ExportLinks {
     /// Makes a link and gives its random part.
     pub(crate) fn add(&self, link: ExportLink, lifetime: Duration) -> Result<String> {
         let bytes: [u8; TOKEN_BYTES] = rand::random();
-        let token = hexadecimal(&bytes);
+        let token = hex(bytes);
         match self {
             ExportLinks::Here(links) => add_here(&mut links.lock(), &token, link, lifetime),
             ExportLinks::Shared { catalogue, n_made } => {
@@ -226,11 +226,7 @@ fn lease_of(hash: &str) -> String {
 }
 
 fn hash_of(token: &str) -> String {
-    hexadecimal(&Sha256::digest(token.as_bytes()))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(token.as_bytes()))
 }
 
 #[cfg(test)]
