@@ -12,7 +12,7 @@ use retrieve::{Given, Grouping, Matching, Pipeline, Request, Response, Total};
 use store::limits::MAX_CANDIDATES;
 
 use crate::Result;
-use crate::search::{Asked, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, scope_of};
+use crate::search::{PageSearch, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, scope_of};
 
 /// Files that are given best first by number; those behind them come in a fixed order.
 pub const MAX_BY_RANK: usize = 300;
@@ -56,10 +56,10 @@ impl Before {
 /// Gives the files of a page in the fixed order, so many more than it needs, and what is before it.
 pub(crate) fn page(
     searched: &Searched<'_>,
-    page: &Asked<'_>,
+    page: &PageSearch<'_>,
     spare: usize,
 ) -> Result<(Response, Before)> {
-    let Asked { request, query, roots, filters, deadline } = *page;
+    let PageSearch { request, query, roots, filters, deadline } = *page;
     let pipeline =
         Pipeline { n_by_words: MAX_CANDIDATES, n_by_vector: N_BY_VECTOR, ..Pipeline::default() };
     let scopes = [scope_of(searched, roots, filters)];

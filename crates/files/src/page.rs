@@ -7,7 +7,9 @@ use retrieve::{Given, Ranked, Response, Total};
 use crate::Result;
 use crate::deep::{self, is_deep};
 use crate::same::{Folded, Folding};
-use crate::search::{Asked, MAX_WALKED, SPARE_FOR_DUPLICATES, Searched, rank, reach, scope_of};
+use crate::search::{
+    MAX_WALKED, PageSearch, SPARE_FOR_DUPLICATES, Searched, rank, reach, scope_of,
+};
 
 /// Files that are looked at to tell how many contents there are.
 const MAX_COUNTED: usize = 200;
@@ -24,7 +26,7 @@ pub(crate) struct Taken {
 /// was found already, when it is of this page.
 pub(crate) fn take(
     searched: &Searched<'_>,
-    asked: &Asked<'_>,
+    asked: &PageSearch<'_>,
     mut known: Option<Response>,
 ) -> Result<(Response, Taken)> {
     let mut spare = SPARE_FOR_DUPLICATES;
@@ -61,7 +63,11 @@ pub(crate) fn take(
 
 impl Taken {
     /// Takes a page of files that were ranked from the first on.
-    fn by_rank(searched: &Searched<'_>, asked: &Asked<'_>, response: &Response) -> Result<Self> {
+    fn by_rank(
+        searched: &Searched<'_>,
+        asked: &PageSearch<'_>,
+        response: &Response,
+    ) -> Result<Self> {
         let after = asked.request.after.as_ref();
         // A walk by numbers passes over the files before it, and over what says the same as they.
         let n_before =
@@ -78,7 +84,7 @@ impl Taken {
 
     fn of(
         searched: &Searched<'_>,
-        asked: &Asked<'_>,
+        asked: &PageSearch<'_>,
         response: &Response,
         fresh: &[&Ranked],
         is_given: &dyn Fn(&str) -> bool,

@@ -204,7 +204,7 @@ pub(crate) fn search(
         decided = is_page.then_some(first_page.response);
     }
     let asked =
-        Asked { request, query: &decided_query, roots: &roots, filters: &filters, deadline };
+        PageSearch { request, query: &decided_query, roots: &roots, filters: &filters, deadline };
     let (mut response, taken) = take(searched, &asked, decided)?;
     warnings.extend(std::mem::take(&mut response.warnings));
     let Coverage { n_passages, n_vectors } = response.coverage;
@@ -332,7 +332,7 @@ pub(crate) fn first_index(
 
 /// A search for one page, its filters decided.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PageSearch<'a> {
     pub(crate) request: &'a SearchRequest,
     pub(crate) query: &'a str,
     pub(crate) roots: &'a [String],
@@ -348,17 +348,17 @@ pub(crate) fn ask(
     filters: &Filters,
     deadline: &Deadline,
 ) -> Result<retrieve::Response> {
-    let asked = Asked { request, query, roots, filters, deadline };
+    let asked = PageSearch { request, query, roots, filters, deadline };
     rank(searched, &asked, SPARE_FOR_DUPLICATES)
 }
 
 /// Ranks the files that a page needs, and some more.
 pub(crate) fn rank(
     searched: &Searched<'_>,
-    asked: &Asked<'_>,
+    asked: &PageSearch<'_>,
     spare: usize,
 ) -> Result<retrieve::Response> {
-    let Asked { request, query, roots, filters, deadline } = *asked;
+    let PageSearch { request, query, roots, filters, deadline } = *asked;
     let limit = reach(request, spare);
     // A page far down needs as many candidates, of which several may be of one file.
     let n_candidates = limit.saturating_mul(PASSAGES_PER_FILE);

@@ -118,12 +118,12 @@ fn reach(store: &Store, scopes: &[Scope], scope: &Scope, words: &WordsQuery) -> 
 
 /// A vector with the model that made it.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct QueryVector<'a> {
     pub(crate) embedder: &'a EmbedderId,
     pub(crate) vector: &'a [f32],
 }
 
-impl Asked<'_> {
+impl QueryVector<'_> {
     /// Tells whether the vectors of a scope are of the same model: those of another say nothing, as
     /// long as nobody has made them anew.
     pub(crate) fn fits(&self, store: &Store, scope: &Scope) -> bool {
@@ -138,7 +138,7 @@ pub(crate) fn by_both(
     store: &Store,
     request: &Request<'_>,
     words: &WordsQuery,
-    asked: Asked<'_>,
+    asked: QueryVector<'_>,
     extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> (Result<List>, List) {
@@ -179,7 +179,7 @@ pub(crate) fn by_both(
 pub(crate) fn by_vector(
     store: &Store,
     request: &Request<'_>,
-    asked: Asked<'_>,
+    asked: QueryVector<'_>,
     extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> List {

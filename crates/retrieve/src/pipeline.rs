@@ -9,7 +9,7 @@ use store::{Store, StoredPassage};
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
-use crate::candidates::{Asked, List, by_both, by_vector, by_words};
+use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
 use crate::judge::{Depth, Gathered, Judged, judge};
 use crate::question::{Question, analyse, analyse_characters};
@@ -322,7 +322,7 @@ impl Retriever {
         let begun = Instant::now();
         let (store, filter) = (&*self.store, &question.filter);
         let mut words = None;
-        let both = |asked: Asked<'_>, warnings: &mut Vec<Warning>| {
+        let both = |asked: QueryVector<'_>, warnings: &mut Vec<Warning>| {
             let for_words = &question.for_words;
             if for_words.should.is_empty() && for_words.must.is_empty() {
                 return by_vector(store, request, asked, filter, warnings);

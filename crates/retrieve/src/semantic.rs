@@ -8,7 +8,7 @@ use model::Warning;
 
 use crate::background::{Background, CentredQuery, LateBackground};
 use crate::breaker::Outcome;
-use crate::candidates::{Asked, List};
+use crate::candidates::{List, QueryVector};
 use crate::question::Question;
 use crate::{Request, Retriever};
 
@@ -86,13 +86,13 @@ pub(crate) fn by_embedding(
     request: &Request<'_>,
     question: &Question,
     embedder: &Arc<dyn Embedder>,
-    search: impl FnOnce(Asked<'_>, &mut Vec<Warning>) -> List,
+    search: impl FnOnce(QueryVector<'_>, &mut Vec<Warning>) -> List,
 ) -> Semantic {
     match embed(&**embedder, request, question) {
         Ok(EmbeddedQuery { centred, late }) => {
             retriever.embedder_breaker.record(Outcome::Worked, Instant::now());
             let mut warnings = Vec::new();
-            let asked = Asked { embedder: embedder.id(), vector: &centred.vector };
+            let asked = QueryVector { embedder: embedder.id(), vector: &centred.vector };
             let list = search(asked, &mut warnings);
             let embedder = Some(Arc::clone(embedder));
             Semantic { list, query: Some(centred), late, embedder, skipped: None, warnings }

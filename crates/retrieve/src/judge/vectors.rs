@@ -9,7 +9,7 @@ use model::{PassageId, Warning};
 use store::Filter;
 
 use super::{Gathered, Judged};
-use crate::candidates::Asked;
+use crate::candidates::QueryVector;
 use crate::{Request, Retriever};
 
 /// Fills in the figure of every candidate that has a vector.
@@ -22,7 +22,7 @@ pub(super) fn judge(
 ) {
     let semantic = gathered.semantic;
     let (Some(query), Some(embedder)) = (&semantic.query, &semantic.embedder) else { return };
-    let asked = Asked { embedder: embedder.id(), vector: &query.vector };
+    let asked = QueryVector { embedder: embedder.id(), vector: &query.vector };
     let mut missing: Vec<Vec<PassageId>> = vec![vec![]; request.scopes.len()];
     for judged in judged.iter_mut() {
         match &judged.fused.vector {
