@@ -314,7 +314,6 @@ impl Document {
         (self.is_titled, self.sha256, self.version) = (is_titled, sha256, version);
     }
 
-    /// Gives its id in the store.
     pub(crate) fn store_id(&self) -> DocumentId {
         DocumentId::new(format!("{}/{}", self.collection_id, self.id))
     }

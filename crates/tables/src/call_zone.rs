@@ -46,12 +46,10 @@ impl CallZone {
         Ok(CallZone { zone, dates, utc: Zone::default() })
     }
 
-    /// Gives the zone of a field.
     pub(crate) fn of_field(&self, name: &str) -> &Zone {
         if self.is_date(name) { &self.utc } else { &self.zone }
     }
 
-    /// Gives the zone of the call.
     pub(crate) fn of_the_call(&self) -> &Zone {
         &self.zone
     }

@@ -6,7 +6,6 @@
 
 use super::{Problem, Workspace};
 
-/// The families.
 const FAMILIES: [&str; 5] = ["files", "tables", "filters", "contexts", "knowledge"];
 
 /// Places that may speak JSON, by a file or folder and the name of a field or function in it, any

@@ -116,7 +116,6 @@ impl Quoting {
     }
 }
 
-/// Where a record is.
 struct Record {
     line: u64,
     has_open_quote: bool,
