@@ -359,7 +359,12 @@ impl Tested<'_> {
         let values = match value {
             Cell::List(values) => values.clone(),
             Cell::Text(text) if text.is_empty() => Vec::new(),
-            one => vec![one.clone()],
+            one @ (Cell::Null
+            | Cell::Text(_)
+            | Cell::Integer(_)
+            | Cell::Real(_)
+            | Cell::Boolean(_)
+            | Cell::Timestamp(_)) => vec![one.clone()],
         };
         if values.len() > MAX_FILTER_VALUES {
             return Err(Error::OutOfBounds {
