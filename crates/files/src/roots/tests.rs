@@ -105,7 +105,6 @@ fn a_root_that_a_caller_may_not_use_does_not_exist() {
 mod law {
     use proptest::prelude::*;
 
-
     use super::*;
 
     const NAMES: [&str; 4] = ["a", "b", "c", "root"];
