@@ -16,9 +16,7 @@ use crate::binary::{self, Kind};
 
 /// Documents in the folder.
 const N_DOCUMENTS: usize = 300;
-/// Sentences in each.
 const N_SENTENCES: usize = 60;
-/// What is promised.
 const PROMISED: Duration = Duration::from_secs(10);
 /// How long it is tried.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -103,20 +103,16 @@ impl CacheName {
         state.update(since_epoch.as_nanos().to_le_bytes());
         state.update(stamp.size.to_le_bytes());
         state.update(spec);
-        CacheName { source: hex(&path_hash[..8]), state: state.finalize().into() }
+        CacheName { source: model::hex(&path_hash[..8]), state: state.finalize().into() }
     }
 
     fn file_name(&self) -> String {
-        format!("{}-{}.arrow", self.source, hex(&self.state[..12]))
+        format!("{}-{}.arrow", self.source, model::hex(&self.state[..12]))
     }
 
     fn version(&self) -> u64 {
         u64::from_le_bytes(self.state[..8].try_into().expect("eight bytes are eight bytes"))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn write(path: &Path, columns: &[Column], report: &LoadReport) -> Result<()> {

@@ -20,7 +20,7 @@ pub enum Error {
     /// A test that makes no sense for the column's type.
     #[error("column `{column}` holds {kind}, which cannot be tested for {test}")]
     WrongTest {
-        /// The column.
+        /// By the name that the schema gives it.
         column: String,
         /// What it holds.
         kind: &'static str,
@@ -34,7 +34,7 @@ pub enum Error {
         bucket: String,
         /// How many points there would be.
         n_points: u64,
-        /// The limit.
+        /// The most that are taken.
         limit: usize,
     },
     /// More groups than are formed.
@@ -42,7 +42,7 @@ pub enum Error {
         "the groups are more than {limit}: group by fewer or wider fields, or filter more narrowly"
     )]
     TooManyGroups {
-        /// The limit.
+        /// The most that are taken.
         limit: usize,
     },
     /// Tables that a lookup cannot bring together.
@@ -80,7 +80,7 @@ pub enum Error {
     TooManySorts {
         /// How many were given.
         received: usize,
-        /// The limit.
+        /// The most that are taken.
         limit: usize,
     },
     /// The deadline passed before the scan ended.
@@ -107,7 +107,7 @@ pub enum Error {
         "column `{column}`: more than {limit} of its values that pass hold private pieces, which no condition may tell: filter by another column first, or ask for less of this one"
     )]
     TooPrivate {
-        /// The column.
+        /// By the name that the schema gives it.
         column: String,
         /// How many values are looked at.
         limit: usize,
@@ -115,13 +115,13 @@ pub enum Error {
     /// A source without a header, or a folder without files.
     #[error("`{source_name}` is empty: it has no rows and names no columns")]
     Empty {
-        /// The source.
+        /// The file, folder or table of a database that the configuration names.
         source_name: String,
     },
     /// A column of the schema that the source does not have.
     #[error("`{source_name}` has no column `{column}`: it has {}", listed(.known))]
     MissingColumn {
-        /// The source.
+        /// The file, folder or table of a database that the configuration names.
         source_name: String,
         /// The column of the schema.
         column: String,
@@ -133,9 +133,9 @@ pub enum Error {
         "column `{column}` of `{source_name}` has type `{found}`, which cannot be read as {kind}"
     )]
     UnfitColumn {
-        /// The source.
+        /// The file, folder or table of a database that the configuration names.
         source_name: String,
-        /// The column.
+        /// By the name that the schema gives it.
         column: String,
         /// Its type in the source.
         found: String,
@@ -145,9 +145,9 @@ pub enum Error {
     /// A schema that asks for what the engine cannot do.
     #[error("column `{column}` of `{source_name}`: {reason}")]
     Unsupported {
-        /// The source.
+        /// The file, folder or table of a database that the configuration names.
         source_name: String,
-        /// The column.
+        /// By the name that the schema gives it.
         column: String,
         /// Why not.
         reason: &'static str,
@@ -157,11 +157,11 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
+        /// How much of it there is, in `unit`.
         size: u64,
         /// What is counted.
         unit: &'static str,
-        /// The limit.
+        /// The most that are taken.
         limit: u64,
     },
     /// A file whose bytes are not what its name says.
@@ -201,7 +201,7 @@ pub enum Error {
     Arrow {
         /// The file.
         path: PathBuf,
-        /// The cause.
+        /// What the library says.
         #[source]
         cause: arrow_schema::ArrowError,
     },
@@ -210,16 +210,16 @@ pub enum Error {
     Parquet {
         /// The file.
         path: PathBuf,
-        /// The cause.
+        /// What the library says.
         #[source]
         cause: parquet::errors::ParquetError,
     },
     /// SQLite refused.
     #[error("cannot query `{source_name}`")]
     Sqlite {
-        /// The source.
+        /// The file, folder or table of a database that the configuration names.
         source_name: String,
-        /// The cause.
+        /// What the library says.
         #[source]
         cause: rusqlite::Error,
     },
@@ -228,7 +228,7 @@ pub enum Error {
     Postgres {
         /// The source, without a password.
         source_name: String,
-        /// The cause.
+        /// What the library says.
         #[source]
         cause: tokio_postgres::Error,
     },
@@ -237,7 +237,7 @@ pub enum Error {
     BadAddress {
         /// The source, without a password.
         source_name: String,
-        /// The cause.
+        /// What the library says.
         #[source]
         cause: net::PostgresError,
     },

@@ -104,6 +104,17 @@ fn other_encodings_are_read_and_said() {
     check(&utf16, "UTF-16LE", "șase");
 }
 
+/// A cell of two delimiters and a line break has as many cells on each of its lines as a row, and
+/// was read as two rows although every cell was between quotes.
+#[test]
+fn lines_of_a_quoted_cell_are_no_rows() {
+    let content = b"a,b,c\n\",,\n\",\"\",\"\"\r\n";
+    let dataset = read("a.csv", content, &TableSpec::all_text()).unwrap();
+    let cells: Vec<_> = dataset.all_columns().iter().map(|column| column.text(0)).collect();
+    assert_eq!(cells, [Some(",,\n"), Some(""), Some("")]);
+    assert!(dataset.report().is_clean());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

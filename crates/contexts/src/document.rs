@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{Change, ObjectKey, Objects, TypedObject};
 
-use crate::ids::hex;
 use crate::json::{self, Marks, Summary};
 use crate::marks::{self, Directory};
 use crate::object_ids::{JsonDocumentId, TableId};
@@ -204,7 +203,7 @@ fn copy(catalogue: &dyn Objects, document: &mut Document, mut reader: impl Read)
         filled -= n_text;
     }
     catalogue.apply(&waiting)?;
-    document.sha256 = hex(&digest.finalize());
+    document.sha256 = model::hex(digest.finalize());
     document.starts = starts;
     Ok(())
 }

@@ -3,9 +3,7 @@
 //! An id names the table, the place and the version of the content, so that writing the same
 //! chunk twice is writing it once, and whoever finds an id in an engine knows where it is from.
 
-use std::fmt::Write as _;
-
-use model::{DocumentId, PassageId};
+use model::{DocumentId, PassageId, hex};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
@@ -64,15 +62,7 @@ impl NodeId {
 
 /// Writes SHA-256 in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// Writes bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ingest::{
-    FamilyJobs, Job, JobContext, JobFailure, JobRight, JobService, JobState, ObjectError, Priority,
-    Progress, Subject, arguments_of, job_failure,
+    FamilyJobs, Job, JobContext, JobFailure, JobRight, JobService, ObjectError, Priority, Progress,
+    Subject, arguments_of, job_failure,
 };
 use model::{Caller, TenantId};
 use serde::{Deserialize, Serialize};
@@ -45,17 +45,9 @@ struct Purge {
 impl Service {
     /// Asks for the index of a table. A job that waits serves everything asked before it begins.
     pub(crate) fn submit_index(&self, table: &Table) -> Result<Option<Job>> {
-        let mut asked = self.0.locks.asked();
-        if let Some(id) = asked.get(&table.id)
-            && let Ok(job) = self.0.queue.get(id)
-            && job.state == JobState::Queued
-        {
-            return Ok(Some(job));
-        }
         let of = OfTable { project: table.project_id.clone(), table: table.id.clone() };
-        let job = self.jobs().submit(INDEX_JOB, &table.id, &table.tenant, Priority::Normal, &of)?;
-        asked.insert(table.id.clone(), job.id.clone());
-        Ok(Some(job))
+        let (jobs, tenant) = (self.jobs(), &table.tenant);
+        Ok(Some(jobs.submit_or_join(INDEX_JOB, &table.id, tenant, Priority::Normal, &of)?))
     }
 
     pub(crate) fn submit_purge(
@@ -166,7 +158,6 @@ impl Service {
                 .map(|tool| Change::Delete(ObjectKey::new(Tool::KIND, &tool.id)))
                 .collect();
             self.catalogue().apply(&changes)?;
-            self.0.locks.asked().remove(table);
         }
         self.0.store.forget_erased(&[])?;
         Ok(json!({ "removed": n_erased }))

@@ -1,10 +1,9 @@
-//! Who works on what: one job at a time on a table, one more that waits, a few uploads.
+//! Who works on what: one job at a time on a table, a few uploads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use ingest::JobId;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 
 use crate::object_ids::TableId;
 
@@ -17,15 +16,9 @@ struct Inner {
     tables: Mutex<HashSet<TableId>>,
     freed: Condvar,
     n_uploads: Mutex<usize>,
-    asked: Mutex<HashMap<TableId, JobId>>,
 }
 
 impl Locks {
-    /// Gives the job that was asked for last on each table; it may have begun or ended.
-    pub(crate) fn asked(&self) -> MutexGuard<'_, HashMap<TableId, JobId>> {
-        self.0.asked.lock()
-    }
-
     /// Waits until nobody works on a table, and works on it until the guard is dropped.
     pub(crate) fn table(&self, id: &TableId) -> TableLock {
         let mut tables = self.0.tables.lock();

@@ -15,7 +15,6 @@ use crate::json::{Mark, Marks};
 use crate::object_ids::JsonDocumentId;
 use crate::{Error, Result, limits};
 
-/// Bytes of a mark.
 const MARK_BYTES: usize = 24;
 
 /// What a document's row says about its marks.
@@ -27,7 +26,6 @@ pub(crate) struct Directory {
     firsts: Vec<(u64, u64)>,
 }
 
-/// A row of marks.
 #[derive(Debug, Serialize, Deserialize)]
 struct MarkRow {
     document: JsonDocumentId,

@@ -108,7 +108,7 @@ pub(crate) fn name_of(json_pointer: &str) -> Option<String> {
         part.parse::<u64>().is_err() && !is_nameless
     };
     let name = json_pointer.rsplit('/').find(is_name)?;
-    Some(name.replace("~1", "/").replace("~0", "~"))
+    Some(model::pointer_name(name).into_owned())
 }
 
 impl Service {

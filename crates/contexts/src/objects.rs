@@ -257,7 +257,6 @@ pub struct StoredKey {
     pub id: KeyId,
     /// The first characters, so that its owner knows which it is.
     pub begins: String,
-    /// SHA-256 of the key.
     pub(crate) sha256: String,
     /// When it was made.
     pub created_at: Timestamp,

@@ -225,7 +225,7 @@ fn copy(from: &mut impl Read, to: &mut impl Write) -> std::io::Result<(u64, Stri
         to.write_all(piece)?;
         n_bytes += n_read as u64;
     }
-    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = model::hex(hash.finalize());
     Ok((n_bytes, sha256))
 }
 

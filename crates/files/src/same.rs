@@ -48,8 +48,7 @@ pub(crate) fn content_of(blocks: &[Block]) -> Option<String> {
         is_empty = false;
     }
     let digest = hash.finalize();
-    let hex = digest.iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}"));
-    (!is_empty).then(|| hex.collect())
+    (!is_empty).then(|| model::hex(&digest[..HASH_BYTES]))
 }
 
 /// A file that was found, with what says the same.

@@ -285,8 +285,9 @@ mod tests {
         assert!(rendered.contains("tool=\"other\""));
     }
 
+    /// That somebody sets each of them is a rule of `cargo xtask tidy`.
     #[test]
-    fn every_gauge_is_one_that_somebody_sets() {
+    fn what_was_counted_is_written() {
         let metrics = Metrics::new();
         metrics.set_jobs("waiting", 3);
         metrics.login_failed(LoginFailure::Invalid);

@@ -10,14 +10,14 @@ use crate::Error;
 pub enum ModelState {
     /// It answers.
     Ready {
-        /// The model.
+        /// As the configuration names it.
         model: String,
     },
     /// The configuration asks for none.
     Off,
     /// It is being pulled.
     Pulling {
-        /// The model.
+        /// As the configuration names it.
         model: String,
         /// Bytes that are here.
         n_bytes_done: u64,
@@ -26,24 +26,24 @@ pub enum ModelState {
     },
     /// It is being loaded into memory, or its provider is being asked for the first time.
     Loading {
-        /// The model.
+        /// As the configuration names it.
         model: String,
     },
     /// Its files are not there.
     Missing {
-        /// The model.
+        /// As the configuration names it.
         model: String,
     },
     /// Its files are there and cannot be used.
     Broken {
-        /// The model.
+        /// As the configuration names it.
         model: String,
         /// What is wrong.
         problem: String,
     },
     /// The provider does not answer.
     ProviderDown {
-        /// Provider and model.
+        /// Its name in messages: the provider and its model.
         provider: String,
         /// What it said last.
         problem: String,

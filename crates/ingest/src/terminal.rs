@@ -19,7 +19,6 @@ const COUNTED: &str = "{msg:>10} {spinner} {human_pos} so far";
 /// Once the end is known.
 const MEASURED: &str = "{msg:>10} [{bar:30}] {human_pos}/{human_len} {left}";
 
-/// For bytes.
 const BYTES: &str = "{msg:>12} [{bar:30}] {decimal_bytes} of {decimal_total_bytes} {left}";
 
 fn style(template: &str) -> ProgressStyle {

@@ -15,11 +15,9 @@ use crate::{Error, Result};
 
 /// Names of attributes by which passages are filtered.
 pub(crate) mod attribute {
-    /// The tenant.
     pub(crate) const TENANT: &str = "tenant";
     /// The knowledge base.
     pub(crate) const BASE: &str = "knowledge_base";
-    /// The collection.
     pub(crate) const COLLECTION: &str = "collection";
     /// The department; empty for all.
     pub(crate) const DEPARTMENT: &str = "department";

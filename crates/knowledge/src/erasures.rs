@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ingest::{Job, JobState, NewJob, ObjectError, Priority, QueueSpace, new_id};
+use ingest::{Job, JobService, QueueSpace, new_id};
 use model::{DocumentId, NamespaceId, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
-use crate::jobs::{PURGE_JOB, Purge};
+use crate::jobs::Purge;
 use crate::objects::Collection;
 use crate::{Result, Service, limits};
 
@@ -51,24 +51,10 @@ impl Service {
     /// Gives the job that erases what was deleted: one that waits already sees every row that was
     /// written before it begins. It has no priority, so deletions do not hold uploads up.
     pub(crate) fn purge(&self, space: QueueSpace, tenant: &TenantId, purge: &Purge) -> Result<Job> {
-        let subject = purge.collection.as_ref().unwrap_or(&purge.knowledge_base).clone();
-        let _joining = self.1.joining_purge.lock();
-        let active = self.0.queue.active(PURGE_JOB, &subject).map_err(ObjectError::from)?;
-        if let Some(waiting) = active.filter(|job| job.state == JobState::Queued) {
-            return Ok(waiting);
-        }
+        let subject = purge.collection.as_ref().unwrap_or(&purge.knowledge_base);
         let (knowledge_base, collection) = (purge.knowledge_base.clone(), purge.collection.clone());
         let about = Purge { knowledge_base, collection, ..Purge::default() };
-        let arguments = serde_json::to_value(about)
-            .map_err(|error| ObjectError::BadRequest { problem: error.to_string() })?;
-        let job = space.submit(NewJob {
-            kind: PURGE_JOB.to_owned(),
-            subject,
-            tenant: tenant.clone(),
-            priority: Priority::Normal,
-            arguments,
-        });
-        Ok(job.map_err(ObjectError::from)?)
+        Ok(self.jobs().submit_purge(space, subject, tenant, &about)?)
     }
 
     /// Asks for the job of what an earlier process deleted and did not erase.

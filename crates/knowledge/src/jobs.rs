@@ -151,20 +151,9 @@ impl Service {
     /// one by one share few jobs.
     pub(crate) fn submit_additions(&self, collection: &Collection) -> Result<Job> {
         let job = self.1.joinable.join(&collection.id, || {
-            let active = self.0.queue.active(ADD_JOB, &collection.id)?;
-            if let Some(waiting) = active.filter(|job| job.state == JobState::Queued) {
-                return Ok(waiting);
-            }
-            let additions = Additions::of(collection);
-            let tenant = &collection.tenant;
-            let jobs = self.jobs();
-            Ok::<_, Error>(jobs.submit(
-                ADD_JOB,
-                &collection.id,
-                tenant,
-                Priority::Normal,
-                &additions,
-            )?)
+            let (additions, tenant) = (Additions::of(collection), &collection.tenant);
+            let (jobs, id) = (self.jobs(), &collection.id);
+            jobs.submit_or_join(ADD_JOB, id, tenant, Priority::Normal, &additions)
         })?;
         // A job that runs is further than when it was begun.
         Ok(self.0.queue.get(&job.id).unwrap_or(job))
@@ -195,7 +184,8 @@ impl Service {
             collection: collection.id.clone(),
         };
         let (subject, tenant) = (&collection.id, &collection.tenant);
-        Ok(self.jobs().submit_once(SUMMARY_JOB, subject, tenant, &summary)?)
+        self.jobs().submit_or_join(SUMMARY_JOB, subject, tenant, Priority::Low, &summary)?;
+        Ok(())
     }
 }
 

@@ -59,6 +59,7 @@ mod atlas;
 mod dates;
 mod found;
 mod metadata;
+mod metadata_value;
 mod search;
 
 pub mod chat;
@@ -79,6 +80,7 @@ pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use metadata::{Condition, Matching, MetadataField, Test};
+pub use metadata_value::MetadataValue;
 pub use new_document::{Content, NewDocument, OcrRepair};
 pub use object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 pub use objects::{

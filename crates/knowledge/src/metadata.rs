@@ -13,6 +13,7 @@ use serde_json::Value;
 use store::{ObjectPage, TypedObject};
 
 use crate::access::Right;
+use crate::metadata_value::MetadataValue;
 use crate::object_ids::CollectionId;
 use crate::objects::{Collection, Document};
 use crate::{Result, Service, limits};
@@ -37,17 +38,17 @@ pub struct Condition {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     /// It is one of these; texts are compared without case and accents, `"2025"` is 2025.
-    AnyOf(Vec<Value>),
+    AnyOf(Vec<MetadataValue>),
     /// It is none of these.
-    NoneOf(Vec<Value>),
+    NoneOf(Vec<MetadataValue>),
     /// It holds this text.
     Contains(String),
     /// It lies between these, both included. `2024` and `2024-03` hold their days as dates.
     Range {
         /// The lower end, where there is one.
-        min: Option<Value>,
+        min: Option<MetadataValue>,
         /// The upper end, where there is one.
-        max: Option<Value>,
+        max: Option<MetadataValue>,
     },
     /// It is there, or not.
     IsNull(bool),
@@ -58,7 +59,7 @@ impl Test {
     pub fn end_without_date(&self) -> Option<String> {
         let Test::Range { min, max } = self else { return None };
         let mut ends = min.iter().chain(max);
-        ends.find(|end| span(end).is_none()).map(Value::to_string)
+        ends.find(|end| span(end).is_none()).map(MetadataValue::to_string)
     }
 }
 
@@ -72,10 +73,10 @@ pub struct MetadataField {
     pub documents: usize,
     /// Its values where they are few, the most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<Value>,
+    pub values: Vec<MetadataValue>,
     /// The lowest and the highest, for numbers and dates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub range: Option<[Value; 2]>,
+    pub range: Option<[MetadataValue; 2]>,
 }
 
 /// The documents that fit some conditions.
@@ -148,12 +149,7 @@ impl Service {
 impl Condition {
     /// Tells whether the metadata of a document fits.
     pub(crate) fn holds(&self, metadata: &Value) -> bool {
-        let field = metadata.get(&self.field).unwrap_or(&Value::Null);
-        let values: Vec<&Value> = match field {
-            Value::Array(elements) => elements.iter().collect(),
-            Value::Null => Vec::new(),
-            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![field],
-        };
+        let values = metadata.get(&self.field).map(MetadataValue::all_of).unwrap_or_default();
         match &self.test {
             Test::AnyOf(wanted) => {
                 values.iter().any(|value| wanted.iter().any(|wanted| is_same(value, wanted)))
@@ -163,7 +159,7 @@ impl Condition {
             }
             Test::Contains(part) => {
                 let part = text::fold(part);
-                values.iter().any(|value| text::fold(&plain(value)).contains(&part))
+                values.iter().any(|value| text::fold(&value.plain()).contains(&part))
             }
             Test::Range { min, max } => values.iter().any(|value| {
                 min.as_ref().is_none_or(|min| is_at_least(value, min))
@@ -174,32 +170,32 @@ impl Condition {
     }
 }
 
-fn is_same(value: &Value, wanted: &Value) -> bool {
-    match (number(value), number(wanted), spans(value, wanted)) {
+fn is_same(value: &MetadataValue, wanted: &MetadataValue) -> bool {
+    match (value.number(), wanted.number(), spans(value, wanted)) {
         (Some(one), Some(other), _) => one == other,
         // A month is all of its days, and a day all of its moments.
         (_, _, Some(((start, end), (first, last)))) => start <= last && first <= end,
-        _ => text::fold(&plain(value)) == text::fold(&plain(wanted)),
+        _ => text::fold(&value.plain()) == text::fold(&wanted.plain()),
     }
 }
 
-fn is_at_least(value: &Value, bound: &Value) -> bool {
-    match (number(value), number(bound), spans(value, bound)) {
+fn is_at_least(value: &MetadataValue, bound: &MetadataValue) -> bool {
+    match (value.number(), bound.number(), spans(value, bound)) {
         (Some(value), Some(bound), _) => value >= bound,
         (_, _, Some(((start, _), (first, _)))) => start >= first,
-        _ => plain(value) >= plain(bound),
+        _ => value.plain() >= bound.plain(),
     }
 }
 
-fn is_at_most(value: &Value, bound: &Value) -> bool {
-    match (number(value), number(bound), spans(value, bound)) {
+fn is_at_most(value: &MetadataValue, bound: &MetadataValue) -> bool {
+    match (value.number(), bound.number(), spans(value, bound)) {
         (Some(value), Some(bound), _) => value <= bound,
         // `2024-03` as an end holds the whole month.
         (_, _, Some(((start, _), (_, last)))) => start <= last,
         _ => {
             // Only as much is compared as was said.
-            let bound = plain(bound);
-            let value: String = plain(value).chars().take(bound.chars().count()).collect();
+            let bound = bound.plain();
+            let value: String = value.plain().chars().take(bound.chars().count()).collect();
             value <= bound
         }
     }
@@ -209,8 +205,8 @@ fn is_at_most(value: &Value, bound: &Value) -> bool {
 type Milliseconds = (i64, i64);
 
 /// Reads two values as dates, where one of them is written as one and the other can be read so.
-fn spans(value: &Value, other: &Value) -> Option<(Milliseconds, Milliseconds)> {
-    let is_written = |value: &Value| number(value).is_none() && span(value).is_some();
+fn spans(value: &MetadataValue, other: &MetadataValue) -> Option<(Milliseconds, Milliseconds)> {
+    let is_written = |value: &MetadataValue| value.number().is_none() && span(value).is_some();
     if !is_written(value) && !is_written(other) {
         return None;
     }
@@ -225,30 +221,18 @@ const DAY_MILLIS: i64 = 86_400_000;
 
 /// Reads a value as a date: ISO 8601, milliseconds, or a year as a number. The first millisecond
 /// of a day is the day, as a date without a time is written in milliseconds so.
-fn span(value: &Value) -> Option<Milliseconds> {
-    let whole = number(value).filter(|number| number.fract() == 0.0).map(|number| number as i64);
+fn span(value: &MetadataValue) -> Option<Milliseconds> {
+    let whole = value.number().filter(|number| number.fract() == 0.0).map(|number| number as i64);
     match whole {
         Some(year) if YEARS.contains(&year) => of_text(&year.to_string()),
         Some(millis) if millis % DAY_MILLIS == 0 => Some((millis, millis + DAY_MILLIS - 1)),
         Some(millis) => Some((millis, millis)),
-        None => of_text(value.as_str()?),
+        None => of_text(value.text()?),
     }
 }
 
 fn of_text(text: &str) -> Option<Milliseconds> {
     crate::dates::span_of_date(text).map(|(first, last)| (first.millis(), last.millis()))
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[derive(Default)]
@@ -259,7 +243,7 @@ struct Counts {
     /// The earliest and the latest of the dates, each as it is written.
     dates: Option<[(i64, String); 2]>,
     /// Values with how often they occur; nothing once they are too many to name.
-    values: Option<BTreeMap<String, (Value, usize)>>,
+    values: Option<BTreeMap<String, (MetadataValue, usize)>>,
     has_begun: bool,
 }
 
@@ -270,36 +254,28 @@ fn count(counted: &mut BTreeMap<String, Counts>, metadata: &Value) {
         }
         let counts = counted.entry(name.clone()).or_default();
         counts.n_documents += 1;
-        let elements = match value {
-            Value::Array(elements) => elements.as_slice(),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Object(_) => std::slice::from_ref(value),
-        };
-        elements.iter().for_each(|element| counts.add(element));
+        MetadataValue::all_of(value).into_iter().for_each(|element| counts.add(element));
     }
 }
 
 impl Counts {
-    fn add(&mut self, value: &Value) {
-        let kind = match value {
-            Value::Number(_) => "number",
-            Value::Bool(_) => "boolean",
-            Value::String(_) if number(value).is_none() && span(value).is_some() => "date",
-            Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => "text",
+    fn add(&mut self, value: MetadataValue) {
+        let date = value.text().filter(|_| value.number().is_none()).zip(span(&value));
+        let kind = match &value {
+            MetadataValue::Whole(_) | MetadataValue::Real(_) => "number",
+            MetadataValue::Boolean(_) => "boolean",
+            MetadataValue::Text(_) if date.is_some() => "date",
+            MetadataValue::Text(_) => "text",
         };
         if !self.kinds.contains(&kind) {
             self.kinds.push(kind);
         }
-        if let ("date", Value::String(text), Some((at, _))) = (kind, value, span(value)) {
-            let [low, high] =
-                self.dates.take().unwrap_or_else(|| [(at, text.clone()), (at, text.clone())]);
-            let one = (at, text.clone());
+        if let Some((text, (at, _))) = date {
+            let one = (at, text.to_owned());
+            let [low, high] = self.dates.take().unwrap_or_else(|| [one.clone(), one.clone()]);
             self.dates = Some([low.min(one.clone()), high.max(one)]);
         }
-        if let (Value::Number(_), Some(number)) = (value, number(value)) {
+        if let ("number", Some(number)) = (kind, value.number()) {
             let [low, high] = self.range.unwrap_or([number, number]);
             self.range = Some([low.min(number), high.max(number)]);
         }
@@ -308,7 +284,7 @@ impl Counts {
             self.values = Some(BTreeMap::new());
         }
         if let Some(values) = &mut self.values {
-            values.entry(plain(value)).or_insert_with(|| (value.clone(), 0)).1 += 1;
+            values.entry(value.plain()).or_insert((value, 0)).1 += 1;
             if values.len() > MAX_NAMED_VALUES {
                 self.values = None;
             }
@@ -316,14 +292,14 @@ impl Counts {
     }
 
     fn into_field(self) -> MetadataField {
-        let mut values: Vec<(Value, usize)> =
+        let mut values: Vec<(MetadataValue, usize)> =
             self.values.unwrap_or_default().into_values().collect();
         values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-        let is_short = |value: &Value| plain(value).chars().count() <= MAX_VALUE_CHARS;
+        let is_short = |value: &MetadataValue| value.plain().chars().count() <= MAX_VALUE_CHARS;
         let kind = if let [only] = self.kinds.as_slice() { *only } else { "mixed" };
         let range = match (self.range, self.dates) {
-            (Some(numbers), _) => Some(numbers.map(Value::from)),
-            (None, Some(dates)) => Some(dates.map(|(_, text)| Value::from(text))),
+            (Some(numbers), _) => Some(numbers.map(MetadataValue::Real)),
+            (None, Some(dates)) => Some(dates.map(|(_, text)| MetadataValue::Text(text))),
             (None, None) => None,
         };
         MetadataField {
@@ -341,6 +317,10 @@ mod tests {
 
     use super::*;
 
+    fn of(json: &Value) -> MetadataValue {
+        MetadataValue::of_json(json)
+    }
+
     #[track_caller]
     fn check(metadata: &Value, test: Test, expected: bool) {
         let condition = Condition { field: "f".to_owned(), test };
@@ -350,21 +330,21 @@ mod tests {
 
     #[test]
     fn values_lists_and_ranges() {
-        let any = |values: &[Value]| Test::AnyOf(values.to_vec());
+        let any = |values: &[Value]| Test::AnyOf(values.iter().map(of).collect());
         check(&json!(2025), any(&[json!("2025")]), true);
         check(&json!("2025"), any(&[json!(2025)]), true);
         check(&json!("HR"), any(&[json!("hr")]), true);
         check(&json!(["hr", "law"]), any(&[json!("law"), json!("x")]), true);
-        check(&json!(["hr"]), Test::NoneOf(vec![json!("law")]), true);
-        check(&json!(["hr"]), Test::NoneOf(vec![json!("HR")]), false);
+        check(&json!(["hr"]), Test::NoneOf(vec!["law".into()]), true);
+        check(&json!(["hr"]), Test::NoneOf(vec!["HR".into()]), false);
         check(&json!(true), any(&[json!(true)]), true);
         check(&Value::Null, any(&[json!(1)]), false);
         check(&Value::Null, Test::IsNull(true), true);
         check(&json!(0), Test::IsNull(false), true);
         check(&json!("Annual Report"), Test::Contains("report".to_owned()), true);
         let range = |min: Value, max: Value| Test::Range {
-            min: Some(min).filter(|end| !end.is_null()),
-            max: Some(max).filter(|end| !end.is_null()),
+            min: Some(min).filter(|end| !end.is_null()).map(|end| of(&end)),
+            max: Some(max).filter(|end| !end.is_null()).map(|end| of(&end)),
         };
         check(&json!(7), range(json!(7), Value::Null), true);
         check(&json!(7), range(json!("8"), Value::Null), false);
@@ -381,7 +361,7 @@ mod tests {
     /// moment of 1970, and another time zone was another time.
     #[test]
     fn dates_are_iso_or_milliseconds() {
-        let any = |value: Value| Test::AnyOf(vec![value]);
+        let any = |value: Value| Test::AnyOf(vec![of(&value)]);
         let midnight = json!(1_711_843_200_000_i64);
         for said in [
             midnight.clone(),
@@ -400,11 +380,12 @@ mod tests {
         check(&midnight, any(json!("2024-03-31")), true);
         check(&midnight, any(json!("2024-04")), false);
         check(&json!("2024-04-01"), any(midnight.clone()), false);
-        check(&json!("2024-03-31"), Test::NoneOf(vec![json!("2024-03")]), false);
+        check(&json!("2024-03-31"), Test::NoneOf(vec!["2024-03".into()]), false);
         // Years and counts stay numbers.
         check(&json!(2024), any(json!(2024)), true);
         check(&json!(2024), any(json!("2025")), false);
-        let range = |min: Value, max: Value| Test::Range { min: Some(min), max: Some(max) };
+        let range =
+            |min: Value, max: Value| Test::Range { min: Some(of(&min)), max: Some(of(&max)) };
         check(&json!("2024-03-31"), range(json!(2024), json!(2024)), true);
         check(&json!("2025-01-01"), range(json!(2024), json!(2024)), false);
         check(&json!(2024), range(json!("2024-01-01"), json!("2024-12-31")), true);
@@ -420,7 +401,7 @@ mod tests {
             count(&mut counted, &json!({ "date": date }));
         }
         let field = counted.remove("date").unwrap().into_field();
-        let range = [json!("2023-11-30T08:00:00Z"), json!("2024-05-01")];
+        let range = ["2023-11-30T08:00:00Z".into(), "2024-05-01".into()];
         assert_eq!((field.kind, field.range), ("date", Some(range)));
     }
 
@@ -437,8 +418,8 @@ mod tests {
         let year = &fields["year"];
         assert_eq!(
             (year.kind, year.documents, year.range.clone()),
-            ("number", 30, Some([json!(2000.0), json!(2029.0)]))
+            ("number", 30, Some([MetadataValue::Real(2000.0), MetadataValue::Real(2029.0)]))
         );
-        assert_eq!(fields["tags"].values, [json!("b"), json!("a")]);
+        assert_eq!(fields["tags"].values, ["b".into(), "a".into()]);
     }
 }

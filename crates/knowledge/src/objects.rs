@@ -121,7 +121,7 @@ impl Collection {
     pub(crate) fn namespace(&self) -> NamespaceId {
         let department = match &self.department {
             None => "all".to_owned(),
-            Some(name) => name.bytes().map(|byte| format!("{byte:02x}")).collect::<String>(),
+            Some(name) => model::hex(name),
         };
         let prefix = namespace_prefix(&self.knowledge_base_id);
         let namespace = format!("{prefix}{}_{department}", self.clearance);
@@ -314,7 +314,6 @@ impl Document {
         (self.is_titled, self.sha256, self.version) = (is_titled, sha256, version);
     }
 
-    /// Gives its id in the store.
     pub(crate) fn store_id(&self) -> DocumentId {
         DocumentId::new(format!("{}/{}", self.collection_id, self.id))
     }

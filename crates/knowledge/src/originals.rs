@@ -136,7 +136,7 @@ fn open_whole(
         }
     }
     file.rewind().map_err(Error::Upload)?;
-    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = model::hex(hasher.finalize());
     let problem = || "its file is not the one that was uploaded: its SHA-256 differs".to_owned();
     Ok(if found == sha256 { Ok(file) } else { Err(problem()) })
 }

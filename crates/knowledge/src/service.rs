@@ -56,8 +56,6 @@ pub(crate) struct Turns {
     pub(crate) joinable: JoinableJobs,
     /// Held while what was deleted is erased.
     pub(crate) purging: Mutex<()>,
-    /// Held while a deletion looks for a job to join.
-    pub(crate) joining_purge: Mutex<()>,
     /// How many uploads wait.
     pub(crate) backlog: Backlog,
 }

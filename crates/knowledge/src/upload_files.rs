@@ -454,7 +454,7 @@ fn digest_of(mut file: File) -> std::io::Result<(String, u64)> {
 }
 
 fn hexadecimal(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    model::hex(hash.finalize())
 }
 
 /// Lists files below a folder, by their names below it.

@@ -44,7 +44,7 @@ impl CachedNameEmbedder {
     fn path(&self) -> Option<PathBuf> {
         let id = self.inner.id()?;
         let digest = Sha256::digest(id.as_bytes());
-        let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = model::hex(&digest[..8]);
         Some(self.folder.join(format!("names-{name}.vectors")))
     }
 

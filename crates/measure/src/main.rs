@@ -4,6 +4,7 @@
 //! a judged set is here, so that the product carries none of it:
 //! `cargo run --release -p measure -- --help`.
 
+mod embedders;
 mod names;
 mod onnxruntime;
 mod paths;
@@ -18,8 +19,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 use model::{Clock, Report, Timestamp};
-
-use crate::onnxruntime::OnnxRuntime;
 
 /// Questions for each figure of the store.
 const N_QUESTIONS: usize = 200;
@@ -98,7 +97,7 @@ fn main() -> anyhow::Result<()> {
     let report = match Arguments::parse().subject {
         Subject::Store { passages, corpus } => store(passages, corpus)?,
         Subject::Scorers { set, passages } => scorers::run(&set, passages)?,
-        Subject::Infer { models } => infer::bench::run(&models, Some(&OnnxRuntime))?,
+        Subject::Infer { models } => embedders::run(&models)?,
         Subject::Precision { models, sets, documents, queries } => {
             precision::run(&models, &sets, documents, queries)?
         }

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use infer::bench::{BenchRequest, Outcome, Peer, PeerFigures};
+use infer::bench::Batches;
 use model::Deadline;
 use serde::{Deserialize, Serialize};
 
+use crate::embedders::{EngineFigures, Outcome};
 use crate::rten_engine;
 
 /// How often the running program is looked at.
@@ -37,22 +38,12 @@ struct Answer {
     int8_vectors: Vec<Vec<f32>>,
 }
 
-/// Python's `onnxruntime`.
-pub(crate) struct OnnxRuntime;
-
-impl Peer for OnnxRuntime {
-    fn run(
-        &self,
-        container: &Path,
-        request: &BenchRequest,
-        deadline: &Deadline,
-    ) -> infer::Result<Outcome> {
-        Ok(run(container, request, deadline)?)
-    }
-}
-
 /// Runs the program; everything that goes wrong with it is a reason, not an error.
-fn run(container: &Path, request: &BenchRequest, deadline: &Deadline) -> std::io::Result<Outcome> {
+pub(crate) fn run(
+    container: &Path,
+    request: &Batches,
+    deadline: &Deadline,
+) -> std::io::Result<Outcome> {
     let skipped = |why: &str| Ok(Outcome::Skipped { why: why.to_owned() });
     let folder = tempfile::tempdir()?;
     let program = folder.path().join("reference.py");
@@ -91,7 +82,7 @@ fn run(container: &Path, request: &BenchRequest, deadline: &Deadline) -> std::io
     let Ok(answer) = serde_json::from_slice::<Answer>(&fs_err::read(&target)?) else {
         return skipped("its answer could not be read");
     };
-    let mut peers = vec![PeerFigures {
+    let mut peers = vec![EngineFigures {
         engine: "onnxruntime".to_owned(),
         version: answer.versions.get("onnxruntime").cloned().unwrap_or_default(),
         vectors: answer.vectors,

@@ -20,7 +20,6 @@ use store::{Bm25, Config, Filter, Manifest, Store, VectorSpace, WordsQuery};
 const N_DOCUMENTS: usize = 250;
 /// Questions of one round.
 const N_QUESTIONS: usize = 10;
-/// Candidates of each.
 const N_CANDIDATES: usize = 100;
 /// Rows of the table under test.
 const N_ROWS: usize = 10_000;
@@ -34,7 +33,6 @@ const TEXT: &str = "The committee met on 12 March 2024 to agree on the annual re
 /// How often the text is repeated.
 const N_TEXTS: usize = 8;
 
-/// A path that is counted.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum CountedPath {
     /// Candidates by words, named by the catalogue

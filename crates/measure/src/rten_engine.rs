@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use infer::bench::{BenchRequest, PeerFigures};
+use infer::bench::Batches;
 use rten::{Model, NodeId, ValueOrView};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
+
+use crate::embedders::EngineFigures;
 
 /// Texts of one batch, as for onnxruntime.
 const BATCH: usize = 16;
 
 /// Times the graphs in a folder; one that cannot be loaded or run has no figures.
-pub(crate) fn measure(folder: &Path, request: &BenchRequest) -> Option<PeerFigures> {
+pub(crate) fn measure(folder: &Path, request: &Batches) -> Option<EngineFigures> {
     let f32 = Graph::open(&folder.join("f32.onnx"))?;
     let int8 = Graph::open(&folder.join("int8.onnx"));
     let each = |graph: &Graph| request.texts.iter().map(|text| graph.embed(&[&text[..]])).collect();
     let flat = |vectors: Option<Vec<Vec<Vec<f32>>>>| vectors.unwrap_or_default().concat();
-    Some(PeerFigures {
+    Some(EngineFigures {
         engine: "rten".to_owned(),
         version: "0.27".to_owned(),
         vectors: flat(each(&f32)),
@@ -49,7 +51,7 @@ impl Graph {
     }
 
     /// Gives the best time of each batch in seconds.
-    fn time(&self, request: &BenchRequest) -> BTreeMap<String, f64> {
+    fn time(&self, request: &Batches) -> BTreeMap<String, f64> {
         let mut seconds = BTreeMap::new();
         for (name, texts) in &request.batches {
             let mut best = f64::INFINITY;

@@ -103,11 +103,6 @@ impl Request {
         self.with_secret("authorization", "Bearer ", secret)
     }
 
-    /// Adds a header whose whole value is a key.
-    pub fn secret_header(self, name: &str, secret: &Secret) -> Self {
-        self.with_secret(name, "", secret)
-    }
-
     /// Gives the address as it may be shown: without user name, password, query and fragment.
     pub fn shown_url(&self) -> String {
         shown(&self.url)

@@ -217,12 +217,10 @@ fn keys_and_bodies_stay_with_their_origin() {
     let target = other.url("/");
     let server = Loopback::start(move |_| Reply::status(302, "").with_header("location", &target));
     let key = Secret::new("sk-hidden");
-    let request = Request::get(&server.url("/")).unwrap().bearer(&key).secret_header("x-key", &key);
+    let request = Request::get(&server.url("/")).unwrap().bearer(&key);
     Client::new(quick()).send(&request, &soon()).unwrap();
     assert_eq!(server.requests()[0].header("authorization"), Some("Bearer sk-hidden"));
-    assert_eq!(server.requests()[0].header("x-key"), Some("sk-hidden"));
     assert_eq!(other.requests()[0].header("authorization"), None);
-    assert_eq!(other.requests()[0].header("x-key"), None);
 
     let post = Request::post_json(&server.url("/"), &"body").unwrap();
     assert!(matches!(Client::new(quick()).send(&post, &soon()), Err(Error::Redirect { .. })));

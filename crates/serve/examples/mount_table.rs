@@ -1,11 +1,10 @@
 //! A program of its own that lets agents query its data: `cargo run -p serve --example
 //! mount_table`, then connect an MCP client to `http://127.0.0.1:3000/api/mcp`.
 
-use serde_json::json;
 use serve::{MountConfig, table_router};
 use tables::{
-    Direction, Field, Fields, Filter, GetDataOptions, GetDataResult, Schema, Sort, TableHandler,
-    Test,
+    Direction, Field, Fields, Filter, GetDataOptions, GetDataResult, Row, Schema, Sort,
+    TableHandler, Test,
 };
 
 #[tokio::main]
@@ -25,12 +24,13 @@ pub(crate) fn handler() -> tables::Result<TableHandler> {
         let mut passing: Vec<_> =
             people.into_iter().filter(|person| passes(&options, *person)).collect();
         passing.sort_by(|left, right| order(&options.sort, *left, *right));
-        let rows: Vec<_> =
-            passing.into_iter().map(|(name, born)| json!({ "name": name, "born": born })).collect();
-        let total = rows.len() as u64;
+        let total = passing.len() as u64;
         let first = ((options.page - 1) * options.page_size) as usize;
-        let page = rows.iter().skip(first).take(options.page_size as usize);
-        let rows = page.filter_map(|row| row.as_object().cloned()).collect();
+        let page = passing.into_iter().skip(first).take(options.page_size as usize);
+        let row = |(name, born): Person| {
+            Row::from([("name".to_owned(), name.into()), ("born".to_owned(), born.into())])
+        };
+        let rows = page.map(row).collect();
         Ok(GetDataResult { rows, total, facets: None })
     }))
 }

@@ -6,10 +6,9 @@
 //!
 //! ```
 //! use serve::{MountConfig, table_router};
-//! use tables::{Field, Fields, GetDataOptions, GetDataResult, Schema, TableHandler};
+//! use tables::{Field, Fields, GetDataOptions, GetDataResult, Row, Schema, TableHandler};
 //!
-//! # type Rows = Vec<serde_json::Map<String, serde_json::Value>>;
-//! # async fn my_database(_: &GetDataOptions) -> Result<(Rows, u64), tables::BoxError> {
+//! # async fn my_database(_: &GetDataOptions) -> Result<(Vec<Row>, u64), tables::BoxError> {
 //! #     Ok((Vec::new(), 0))
 //! # }
 //! # #[tokio::main(flavor = "current_thread")]

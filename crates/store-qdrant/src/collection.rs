@@ -43,7 +43,7 @@ const LAYOUT: u32 = 2;
 pub(crate) fn name_of(prefix: &str, space: Option<&VectorSpace>) -> String {
     let Some(space) = space else { return format!("{prefix}_{LAYOUT}_words") };
     let digest = Sha256::digest(space.embedder.as_bytes());
-    let digits: String = digest[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = model::hex(&digest[..6]);
     format!("{prefix}_{LAYOUT}_{digits}_{}", space.dimensions)
 }
 

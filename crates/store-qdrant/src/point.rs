@@ -100,7 +100,7 @@ pub(crate) fn id_of(tenant: &str, number: u32) -> PointId {
     hash.update(tenant.as_bytes());
     hash.update([0]);
     hash.update(number.to_le_bytes());
-    let digits: String = hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = model::hex(&hash.finalize()[..16]);
     PointId::from(format!(
         "{}-{}-{}-{}-{}",
         &digits[..8],

@@ -356,9 +356,8 @@ fn describe(catalogue: &dyn Catalogue) -> Result<Copied> {
         add(&mut files, bytes);
         Ok(())
     })?;
-    copied.hashes = [documents, vectors, objects, files]
-        .map(|hash| hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-        .to_vec();
+    copied.hashes =
+        [documents, vectors, objects, files].map(|hash| model::hex(hash.finalize())).to_vec();
     Ok(copied)
 }
 

@@ -7,13 +7,13 @@ use columns::{
     Zone,
 };
 use model::{Deadline, Warning};
-use serde_json::{Map, Value};
 
 use crate::call_zone::CallZone;
 use crate::cells::{CellWindow, CutCells, ShowPiece};
 use crate::check::zone_of;
 use crate::config::{Field, FieldType};
 use crate::describe::{load_warnings, stranger_warnings};
+use crate::field_filter::{FieldFilter, Filters};
 use crate::filters::{Tested, typed};
 use crate::operators;
 use crate::private::put_marks;
@@ -39,13 +39,13 @@ pub struct AggregateRequest {
     /// The table, where several are served.
     pub table: Option<String>,
     /// Filters by field, as the call gave them.
-    pub filters: Map<String, Value>,
+    pub filters: Filters,
     /// What makes a group; one group of all rows without any.
     pub group_by: Vec<GroupRequest>,
     /// What is measured; rows are counted without any.
     pub measures: Vec<MeasureRequest>,
     /// Conditions on measures by their names, in the operators of filters.
-    pub having: Map<String, Value>,
+    pub having: Filters,
     /// The order, by names of groups and measures; ascending by group without one.
     pub sort: Vec<SortRequest>,
     /// The most groups; [`DEFAULT_GROUPS`] without it.
@@ -474,21 +474,24 @@ fn grouped(group: &GroupRequest, field: &Field, zone: &CallZone) -> Result<(Grou
 }
 
 /// Reads conditions on measures, which are numbers, moments or texts whatever their field.
-fn having(wanted: &Map<String, Value>, names: &[String], zone: &Zone) -> Result<Vec<Having>> {
+fn having(wanted: &Filters, names: &[String], zone: &Zone) -> Result<Vec<Having>> {
     let mut all = Vec::new();
-    for (name, value) in wanted {
+    for (name, wanted) in wanted.iter() {
         let measure_idx = names
             .iter()
             .position(|known| known == name)
             .ok_or_else(|| Error::unknown_name("measure in having", name, names))?;
-        if value.is_null() {
+        if wanted.is_null() {
             continue;
         }
         let field = Field::number();
         let tested = Tested { name, field: &field, zone };
-        let plain = Map::from_iter([("eq".to_owned(), value.clone())]);
-        let operators = value.as_object().unwrap_or(&plain);
-        let tests = operators::tests(&tested, operators)?;
+        let tests = match wanted {
+            FieldFilter::Operators(operators) => operators::tests(&tested, operators)?,
+            value @ (FieldFilter::Value(_) | FieldFilter::Alternatives(_)) => {
+                operators::tests(&tested, &Filters::from_iter([("eq", value.clone())]))?
+            }
+        };
         all.extend(tests.into_iter().map(|test| Having { measure_idx, test }));
     }
     Ok(all)

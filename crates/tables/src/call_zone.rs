@@ -3,9 +3,10 @@
 
 use columns::Zone;
 use model::{Deadline, Warning};
-use serde_json::{Map, Value};
 
 use crate::check::zone_of;
+use crate::field_filter::{FieldFilter, Filters};
+use crate::filters::ANY;
 use crate::served_table::ServedTable;
 use crate::{Error, Result};
 
@@ -45,12 +46,10 @@ impl CallZone {
         Ok(CallZone { zone, dates, utc: Zone::default() })
     }
 
-    /// Gives the zone of a field.
     pub(crate) fn of_field(&self, name: &str) -> &Zone {
         if self.is_date(name) { &self.utc } else { &self.zone }
     }
 
-    /// Gives the zone of the call.
     pub(crate) fn of_the_call(&self) -> &Zone {
         &self.zone
     }
@@ -63,13 +62,13 @@ impl CallZone {
     /// Says of which of the used fields the zone was left out.
     pub(crate) fn not_applied<'n>(
         &self,
-        filters: &'n Map<String, Value>,
+        filters: &'n Filters,
         others: impl Iterator<Item = &'n str>,
     ) -> Option<Warning> {
-        let alternatives = filters.get("any").and_then(Value::as_array).into_iter().flatten();
-        let in_alternatives = alternatives.filter_map(Value::as_object).flat_map(Map::keys);
-        let mut names: Vec<&str> =
-            filters.keys().chain(in_alternatives).map(String::as_str).collect();
+        let mut names: Vec<&str> = filters.names().collect();
+        if let Some(FieldFilter::Alternatives(alternatives)) = filters.get(ANY) {
+            names.extend(alternatives.iter().flat_map(Filters::names));
+        }
         names.extend(others);
         let mut used: Vec<String> = Vec::new();
         for name in names.into_iter().filter(|name| self.is_date(name)) {

@@ -158,7 +158,7 @@ fn query_bytes(query: &str) -> Vec<u8> {
 pub(crate) fn group_key(values: &[columns::Value], seal: &Seal) -> String {
     let values: Vec<_> = values.iter().map(columns::Value::to_row_json).collect();
     let hash = seal.hash(&serde_json::to_vec(&values).expect("values are plain data"));
-    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    model::hex(&hash[..8])
 }
 
 /// Writes the token of the groups behind one: by its key, or by their number when it is gone.
@@ -183,7 +183,7 @@ pub(crate) fn fingerprint(table: &str, request: &QueryRequest, sort: &[SortReque
     let mut hash = Sha256::new();
     hash.update(serde_json::to_vec(&(table, filters)).expect("filters are plain data"));
     hash.update(format!("{sort:?}{:?}", request.time_zone));
-    hash.finalize()[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+    model::hex(&hash.finalize()[..6])
 }
 
 #[cfg(test)]

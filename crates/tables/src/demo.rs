@@ -4,6 +4,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use model::SplitMix64;
+
 use crate::Result;
 use crate::config::{Field, Fields, TableConfig};
 
@@ -87,7 +89,7 @@ pub fn table_config(source: &str) -> TableConfig {
 }
 
 fn write_requests(seed: u64, n_rows: usize, path: &Path) -> std::io::Result<()> {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Numbers(SplitMix64(seed));
     let mut file = std::io::BufWriter::new(fs_err::File::create(path)?);
     writeln!(file, "level,method,host,pathname,latency,status,regions,date")?;
     let step = COVERED_MILLIS / (n_rows as i64).max(1);
@@ -134,20 +136,12 @@ fn status(numbers: &mut Numbers) -> u64 {
     }
 }
 
-/// SplitMix64: tiny, well mixed, and the same on every machine and in every version.
-struct Numbers(u64);
+/// The rows of the demo are the same on every machine and in every version.
+struct Numbers(SplitMix64);
 
 impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
     fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+        self.0.below(limit)
     }
 
     /// The first choices are the frequent ones.

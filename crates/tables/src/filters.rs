@@ -4,11 +4,13 @@
 //! A filter is a plain value, as the field's type says, or an object of operators ([`operators`]).
 //! `any` beside the fields holds alternatives.
 
+use std::slice;
+
 use columns::{AnyGroup, Case, Direction, Filter, Range, Test, Value as Cell, Zone};
-use serde_json::{Map, Value};
 
 use crate::call_zone::CallZone;
 use crate::config::{Field, FieldType, Operator};
+use crate::field_filter::{FieldFilter, Filters};
 use crate::moments::{End, moment};
 use crate::operators;
 use crate::request::SortRequest;
@@ -23,7 +25,7 @@ pub const MAX_FILTER_CHARS: usize = 10_000;
 /// The most alternatives of one `any`.
 pub const MAX_ALTERNATIVES: usize = 50;
 /// The name beside the fields that holds alternatives.
-const ANY: &str = "any";
+pub(crate) const ANY: &str = "any";
 
 /// The filters of a call with their types.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,30 +40,26 @@ pub(crate) struct TypedFilters {
 }
 
 /// Checks filters against the schema. Days are those of the zone.
-pub(crate) fn typed(
-    schema: &Schema,
-    filters: &Map<String, Value>,
-    zone: &CallZone,
-) -> Result<TypedFilters> {
+pub(crate) fn typed(schema: &Schema, filters: &Filters, zone: &CallZone) -> Result<TypedFilters> {
     let mut typed = TypedFilters::default();
-    for (name, value) in filters {
+    for (name, wanted) in filters.iter() {
         let field = schema.field(name);
         if field.is_none() && name == ANY {
-            typed.any.extend(alternatives(schema, value, zone)?);
+            typed.any.extend(alternatives(schema, wanted, zone)?);
             continue;
         }
         let field =
             field.ok_or_else(|| Error::unknown_name("filter", name, &schema.filter_names()))?;
-        if value.is_null() {
+        if wanted.is_null() {
             continue;
         }
         if field.field_type == FieldType::Sort {
-            typed.sort = sort(value)?;
+            typed.sort = sort(wanted)?;
             continue;
         }
         let tests = Tested { name, field, zone: zone.of_field(name) };
         let is_redacted = is_redacted(field);
-        typed.filters.extend(tests.of(value)?.into_iter().map(|test| {
+        typed.filters.extend(tests.of(wanted)?.into_iter().map(|test| {
             if schema.is_secret(name) {
                 return Filter::new(name, seen(&test));
             }
@@ -73,66 +71,68 @@ pub(crate) fn typed(
     Ok(typed)
 }
 
-/// Reads one `{id, desc}`, or a list of them, where a filter is an order.
-fn sort(value: &Value) -> Result<Vec<SortRequest>> {
-    match value {
-        Value::Array(list) => list.iter().map(sort_request).collect(),
-        one @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Object(_)) => Ok(vec![sort_request(one)?]),
+/// Reads one order, or a list of them, where a filter is an order.
+fn sort(wanted: &FieldFilter) -> Result<Vec<SortRequest>> {
+    match wanted {
+        FieldFilter::Operators(one) => Ok(vec![sort_request(one)?]),
+        FieldFilter::Alternatives(list) => list.iter().map(sort_request).collect(),
+        // A field's name alone sorts upwards.
+        FieldFilter::Value(value) => {
+            let names = if let Cell::List(names) = value { names } else { slice::from_ref(value) };
+            names
+                .iter()
+                .map(|name| {
+                    let id = name.as_str();
+                    let id = id.ok_or_else(|| wrong_value("sort", "`{id, desc}`", name))?;
+                    Ok(SortRequest { id: id.to_owned(), direction: Direction::Ascending })
+                })
+                .collect()
+        }
     }
 }
 
-/// Reads `{id, desc}`; a field's name alone sorts upwards.
-fn sort_request(value: &Value) -> Result<SortRequest> {
-    if let Value::String(id) = value {
-        return Ok(SortRequest { id: id.clone(), direction: Direction::Ascending });
-    }
-    let wrong_type = Error::wrong_type;
-    let object = value.as_object().ok_or_else(|| wrong_type("sort", "`{id, desc}`", value))?;
+/// Reads `{id, desc}`.
+fn sort_request(wanted: &Filters) -> Result<SortRequest> {
     let mut id = None;
     let mut direction = Direction::Ascending;
-    for (name, value) in object {
-        match name.as_str() {
-            "id" => {
-                let name = value.as_str();
-                id = Some(name.ok_or_else(|| wrong_type("sort.id", "a string", value))?);
-            }
-            "desc" if value.is_null() => {}
-            "desc" => {
-                let is_descending = value
-                    .as_bool()
-                    .ok_or_else(|| wrong_type("sort.desc", "true or false", value))?;
+    for (name, wanted) in wanted.iter() {
+        match (name, wanted) {
+            ("id", FieldFilter::Value(Cell::Text(field))) => id = Some(field),
+            ("id", other) => return Err(Error::wrong_type("sort.id", "a string", other)),
+            ("desc", FieldFilter::Value(Cell::Null)) => {}
+            ("desc", FieldFilter::Value(Cell::Boolean(is_descending))) => {
                 direction =
-                    if is_descending { Direction::Descending } else { Direction::Ascending };
+                    if *is_descending { Direction::Descending } else { Direction::Ascending };
             }
-            unknown => {
+            ("desc", other) => return Err(Error::wrong_type("sort.desc", "true or false", other)),
+            (unknown, _) => {
                 return Err(Error::unknown_name("key of sort", unknown, &["id", "desc"]));
             }
         }
     }
-    let id = id.ok_or_else(|| wrong_type("sort", "`{id, desc}` with an `id`", value))?;
-    Ok(SortRequest { id: id.to_owned(), direction })
+    let id = id.ok_or_else(|| {
+        let received = FieldFilter::from(wanted.clone());
+        Error::wrong_type("sort", "`{id, desc}` with an `id`", &received)
+    })?;
+    Ok(SortRequest { id: id.clone(), direction })
 }
 
-fn alternatives(schema: &Schema, value: &Value, zone: &CallZone) -> Result<Option<AnyGroup>> {
-    if value.is_null() {
-        return Ok(None);
-    }
-    let expected = "a list of filter objects, of which one must hold";
-    // One value where a list is expected is a list of one.
-    let list = match value {
-        Value::Array(list) => list.as_slice(),
-        Value::Object(_) => std::slice::from_ref(value),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            return Err(Error::wrong_type(ANY, expected, value));
+fn alternatives(
+    schema: &Schema,
+    wanted: &FieldFilter,
+    zone: &CallZone,
+) -> Result<Option<AnyGroup>> {
+    let list = match wanted {
+        FieldFilter::Alternatives(list) => list.as_slice(),
+        // One value where a list is expected is a list of one.
+        FieldFilter::Operators(one) => slice::from_ref(one),
+        FieldFilter::Value(Cell::Null) => return Ok(None),
+        FieldFilter::Value(Cell::List(list)) if list.is_empty() => return Ok(None),
+        FieldFilter::Value(_) => {
+            let expected = "a list of filter objects, of which one must hold";
+            return Err(Error::wrong_type(ANY, expected, wanted));
         }
     };
-    if list.is_empty() {
-        return Ok(None);
-    }
     if list.len() > MAX_ALTERNATIVES {
         return Err(Error::OutOfBounds {
             field: ANY.to_owned(),
@@ -142,17 +142,12 @@ fn alternatives(schema: &Schema, value: &Value, zone: &CallZone) -> Result<Optio
     }
     let alternatives = list
         .iter()
-        .map(|alternative| {
-            let fields = alternative
-                .as_object()
-                .ok_or_else(|| Error::wrong_type(ANY, expected, alternative))?;
+        .map(|fields| {
             let inner = typed(schema, fields, zone)?;
             if !inner.any.is_empty() || !inner.sort.is_empty() {
-                return Err(Error::wrong_type(
-                    ANY,
-                    "fields only: no `any` or sort inside",
-                    alternative,
-                ));
+                let received = FieldFilter::from(fields.clone());
+                let expected = "fields only: no `any` or sort inside";
+                return Err(Error::wrong_type(ANY, expected, &received));
             }
             Ok(inner.filters)
         })
@@ -168,10 +163,15 @@ pub(crate) struct Tested<'f> {
 }
 
 impl Tested<'_> {
-    fn of(&self, value: &Value) -> Result<Vec<Test>> {
-        if let Value::Object(wanted) = value {
-            return operators::tests(self, wanted);
-        }
+    fn of(&self, wanted: &FieldFilter) -> Result<Vec<Test>> {
+        let value = match wanted {
+            FieldFilter::Operators(operators) => return operators::tests(self, operators),
+            FieldFilter::Alternatives(_) => {
+                let expected = "a value, a list of values, or operators";
+                return Err(Error::wrong_type(self.name, expected, wanted));
+            }
+            FieldFilter::Value(value) => value,
+        };
         let test = match self.field.field_type {
             FieldType::String => {
                 let text = self.text(value)?;
@@ -191,7 +191,7 @@ impl Tested<'_> {
         Ok(test.into_iter().collect())
     }
 
-    fn array_test(&self, value: &Value) -> Result<Option<Test>> {
+    fn array_test(&self, value: &Cell) -> Result<Option<Test>> {
         let field = self.field;
         let items = field.items.as_deref().expect("a checked array has items");
         let values = self.listed(value)?;
@@ -235,7 +235,7 @@ impl Tested<'_> {
 
     /// One value is itself, or its whole day, month or year for a timestamp; two are an inclusive range, in
     /// which null leaves an end open.
-    pub(crate) fn range(&self, field: &Field, values: &[&Value]) -> Result<Range> {
+    pub(crate) fn range(&self, field: &Field, values: &[&Cell]) -> Result<Range> {
         match values {
             [value] if field.field_type == FieldType::Timestamp => {
                 let (first, last) =
@@ -260,17 +260,16 @@ impl Tested<'_> {
             others => Err(Error::WrongType {
                 field: self.name.to_owned(),
                 expected: "`[value]` or `[min, max]`".to_owned(),
-                received: Value::from(
-                    others.iter().map(|value| (*value).clone()).collect::<Vec<_>>(),
-                )
-                .to_string(),
+                received: Cell::List(others.iter().map(|value| (*value).clone()).collect())
+                    .to_json()
+                    .to_string(),
             }),
         }
     }
 
     /// Reads one end of a range; null leaves it open.
-    pub(crate) fn end(&self, field: &Field, value: &Value, end: End) -> Result<Cell> {
-        if value.is_null() {
+    pub(crate) fn end(&self, field: &Field, value: &Cell, end: End) -> Result<Cell> {
+        if *value == Cell::Null {
             return Ok(Cell::Null);
         }
         match field.field_type {
@@ -284,7 +283,7 @@ impl Tested<'_> {
         }
     }
 
-    pub(crate) fn check_order(&self, range: &Range, low: &Value, high: &Value) -> Result<()> {
+    pub(crate) fn check_order(&self, range: &Range, low: &Cell, high: &Cell) -> Result<()> {
         let is_empty = match (&range.low, &range.high) {
             (Cell::Integer(low), Cell::Integer(high))
             | (Cell::Timestamp(low), Cell::Timestamp(high)) => low > high,
@@ -296,44 +295,33 @@ impl Tested<'_> {
         if is_empty {
             return Err(Error::EmptyRange {
                 field: self.name.to_owned(),
-                start: low.to_string(),
-                end: high.to_string(),
+                start: low.to_json().to_string(),
+                end: high.to_json().to_string(),
             });
         }
         Ok(())
     }
 
-    fn moment(&self, value: &Value, end: End) -> Result<i64> {
+    fn moment(&self, value: &Cell, end: End) -> Result<i64> {
         moment(value, self.zone, end).ok_or_else(|| {
             let expected = "ISO 8601 dates or Unix timestamps in milliseconds";
-            Error::wrong_type(self.name, expected, value)
+            wrong_value(self.name, expected, value)
         })
     }
 
     /// Reads a value of the field's type. What converts without loss is converted.
-    pub(crate) fn cell(&self, field: &Field, value: &Value) -> Result<Cell> {
+    pub(crate) fn cell(&self, field: &Field, value: &Cell) -> Result<Cell> {
         let name = self.name;
-        if value.is_array() {
+        if matches!(value, Cell::List(_)) {
             let expected = "one value, `{in: […]}` for any of several, or `{min, max}` for a range";
-            return Err(Error::wrong_type(name, expected, value));
+            return Err(wrong_value(name, expected, value));
         }
         match field.field_type {
-            FieldType::Number => {
-                number(value).ok_or_else(|| Error::wrong_type(name, "numbers", value))
-            }
+            FieldType::Number => number(value).ok_or_else(|| wrong_value(name, "numbers", value)),
             FieldType::Timestamp => self.moment(value, End::Start).map(Cell::Timestamp),
-            FieldType::Boolean => {
-                let flag = match value {
-                    Value::String(text) => text.to_ascii_lowercase().parse().ok(),
-                    other @ (Value::Null
-                    | Value::Bool(_)
-                    | Value::Number(_)
-                    | Value::Array(_)
-                    | Value::Object(_)) => other.as_bool(),
-                };
-                flag.map(Cell::Boolean)
-                    .ok_or_else(|| Error::wrong_type(name, "true or false", value))
-            }
+            FieldType::Boolean => flag(value)
+                .map(Cell::Boolean)
+                .ok_or_else(|| wrong_value(name, "true or false", value)),
             FieldType::StringLiteral => {
                 let text = self.text(value)?;
                 if field.values.contains(&text) {
@@ -347,12 +335,12 @@ impl Tested<'_> {
         }
     }
 
-    pub(crate) fn text(&self, value: &Value) -> Result<String> {
+    pub(crate) fn text(&self, value: &Cell) -> Result<String> {
         let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                return Err(Error::wrong_type(self.name, "a string", value));
+            Cell::Text(text) => text.clone(),
+            Cell::Integer(_) | Cell::Real(_) => value.to_json().to_string(),
+            Cell::Null | Cell::Boolean(_) | Cell::Timestamp(_) | Cell::List(_) => {
+                return Err(wrong_value(self.name, "a string", value));
             }
         };
         let n_chars = text.chars().count();
@@ -367,14 +355,16 @@ impl Tested<'_> {
     }
 
     /// Takes a list, or one value for a list of one; empty text asks for nothing.
-    pub(crate) fn listed(&self, value: &Value) -> Result<Vec<Value>> {
+    pub(crate) fn listed(&self, value: &Cell) -> Result<Vec<Cell>> {
         let values = match value {
-            Value::Array(values) => values.clone(),
-            Value::String(text) if text.is_empty() => Vec::new(),
-            Value::Object(_) => return Err(Error::wrong_type(self.name, "an array", value)),
-            one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
-                vec![one.clone()]
-            }
+            Cell::List(values) => values.clone(),
+            Cell::Text(text) if text.is_empty() => Vec::new(),
+            one @ (Cell::Null
+            | Cell::Text(_)
+            | Cell::Integer(_)
+            | Cell::Real(_)
+            | Cell::Boolean(_)
+            | Cell::Timestamp(_)) => vec![one.clone()],
         };
         if values.len() > MAX_FILTER_VALUES {
             return Err(Error::OutOfBounds {
@@ -387,13 +377,29 @@ impl Tested<'_> {
     }
 }
 
-fn number(value: &Value) -> Option<Cell> {
-    if let Value::String(text) = value {
-        let text = text.trim();
-        let whole = text.parse::<i64>().ok().map(Cell::Integer);
-        return whole.or_else(|| {
-            text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Cell::Real)
-        });
+/// Reads true or false, also where it is written as text.
+pub(crate) fn flag(value: &Cell) -> Option<bool> {
+    match value {
+        Cell::Boolean(flag) => Some(*flag),
+        Cell::Text(text) => text.to_ascii_lowercase().parse().ok(),
+        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Timestamp(_) | Cell::List(_) => None,
     }
-    value.as_i64().map(Cell::Integer).or_else(|| value.as_f64().map(Cell::Real))
+}
+
+fn number(value: &Cell) -> Option<Cell> {
+    match value {
+        Cell::Integer(_) | Cell::Real(_) => Some(value.clone()),
+        Cell::Text(text) => {
+            let text = text.trim();
+            let whole = text.parse::<i64>().ok().map(Cell::Integer);
+            whole.or_else(|| {
+                text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Cell::Real)
+            })
+        }
+        Cell::Null | Cell::Boolean(_) | Cell::Timestamp(_) | Cell::List(_) => None,
+    }
+}
+
+fn wrong_value(field: &str, expected: &str, received: &Cell) -> Error {
+    Error::wrong_type(field, expected, &received.to_json())
 }

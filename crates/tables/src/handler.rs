@@ -1,10 +1,10 @@
 //! A table handler for other Rust programs: a schema and their own async function.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 
 use columns::{AnyGroup, Filter, Sort, Value as Cell};
-use serde_json::{Map, Value};
 
 use crate::call_zone::CallZone;
 use crate::check::{checked_names, checked_sort, zone_of};
@@ -35,11 +35,14 @@ pub struct GetDataOptions {
     pub page_size: u64,
 }
 
+/// A row of a mounted program: cells by the names of fields.
+pub type Row = HashMap<String, Cell>;
+
 /// What a mounted program answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GetDataResult {
-    /// The page.
-    pub rows: Vec<Map<String, Value>>,
+    /// The page. What is no field of the schema is not shown.
+    pub rows: Vec<Row>,
     /// All rows that pass, on whatever page.
     pub total: u64,
     /// Facets over all rows that pass, when the program counts them; see
@@ -75,8 +78,10 @@ where
 /// Answers `query_table` and `describe_schema` from a program's own data.
 ///
 /// ```
-/// use serde_json::json;
-/// use tables::{Field, Fields, GetDataOptions, GetDataResult, QueryRequest, Schema, TableHandler};
+/// use tables::{
+///     Field, Fields, Filters, GetDataOptions, GetDataResult, QueryRequest, Row, Schema,
+///     TableHandler,
+/// };
 ///
 /// let fields = Fields::from([
 ///     ("level", Field::any_of(Field::string_literal(["success", "error"]))),
@@ -85,12 +90,12 @@ where
 /// let schema = Schema::new("requests", Some("HTTP requests".into()), fields).unwrap();
 /// let handler = TableHandler::new(schema, |options: GetDataOptions| async move {
 ///     assert_eq!(options.page, 1);
-///     let row = json!({ "level": "error", "latency": 120 });
-///     let rows = vec![row.as_object().cloned().unwrap_or_default()];
+///     let row = [("level".to_owned(), "error".into()), ("latency".to_owned(), 120.into())];
+///     let rows = vec![Row::from(row)];
 ///     Ok(GetDataResult { rows, total: 1, facets: None })
 /// });
 /// # let mut future = std::pin::pin!(async {
-/// let filters = json!({ "level": ["error"] }).as_object().cloned().unwrap_or_default();
+/// let filters = Filters::from_iter([("level", "error")]);
 /// let request = QueryRequest { filters, ..QueryRequest::default() };
 /// let answer = handler.query(&request).await.unwrap();
 /// assert_eq!(answer.columns, ["level", "latency"]);
@@ -179,7 +184,7 @@ impl TableHandler {
             .rows
             .into_iter()
             .map(|mut row| {
-                let cell = |name| row.remove(name).map_or(Cell::Null, cell_of);
+                let cell = |name| row.remove(name).unwrap_or(Cell::Null);
                 columns.iter().map(cell).collect()
             })
             .collect();
@@ -211,22 +216,5 @@ impl TableHandler {
             }),
             _ => Ok(()),
         }
-    }
-}
-
-/// Reads a cell of a mounted program. What no field's type can be is shown as it is written.
-fn cell_of(value: Value) -> Cell {
-    match value {
-        Value::Null => Cell::Null,
-        Value::Bool(flag) => Cell::Boolean(flag),
-        Value::String(text) => Cell::Text(text),
-        Value::Array(items) => Cell::List(items.into_iter().map(cell_of).collect()),
-        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(whole), _, _) => Cell::Integer(whole),
-            // Beyond what a whole number holds: its digits are kept.
-            (None, None, Some(real)) => Cell::Real(real),
-            (None, _, _) => Cell::Text(number.to_string()),
-        },
-        object @ Value::Object(_) => Cell::Text(object.to_string()),
     }
 }

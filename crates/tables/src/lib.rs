@@ -12,8 +12,7 @@
 //! ```
 //! use std::time::Duration;
 //! use model::{Caller, Deadline};
-//! use serde_json::json;
-//! use tables::{Format, QueryRequest, Service, ServiceConfig, demo};
+//! use tables::{Filters, Format, QueryRequest, Service, ServiceConfig, demo};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! demo::requests(1, 1000, &folder.path().join("requests.csv")).unwrap();
@@ -25,7 +24,7 @@
 //! })
 //! .unwrap();
 //!
-//! let filters = json!({ "level": ["error"] }).as_object().cloned().unwrap_or_default();
+//! let filters = Filters::from_iter([("level", "error")]);
 //! let request = QueryRequest { filters, format: Format::Stats, page_size: 5, ..Default::default() };
 //! let deadline = Deadline::after(Duration::from_secs(5));
 //! let answer = service.query(&Caller::local_admin(), &request, &deadline).unwrap();
@@ -40,6 +39,7 @@ mod config;
 mod schema;
 
 mod cursor;
+mod field_filter;
 mod filters;
 mod moments;
 mod numbers;
@@ -88,10 +88,11 @@ pub use config::{
 pub use describe::{ColumnFigures, Description, MAX_TOP_VALUES};
 pub use error::{Error, Result};
 pub use export::{ExportFormat, Exported, MAX_EXPORT_ROWS};
+pub use field_filter::{FieldFilter, Filters};
 pub use filters::{MAX_ALTERNATIVES, MAX_FILTER_CHARS, MAX_FILTER_VALUES};
 pub use find::{MAX_FOUND_VALUES, Rows, TextMatch, ValueMatch};
 pub use format::{to_csv, to_markdown};
-pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, TableHandler};
+pub use handler::{BoxError, BoxFuture, GetData, GetDataOptions, GetDataResult, Row, TableHandler};
 pub use infer::{infer, infer_config, to_toml};
 pub use links::{EXPORT_LINK_MINUTES, ExportLink};
 pub use relations::MAX_RELATIONS;

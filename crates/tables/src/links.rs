@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use columns::Direction;
-use model::{Caller, Clearance, Identity, TenantId};
+use model::{Caller, Clearance, Identity, TenantId, hex};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use store::{Catalogue, Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::Result;
 use crate::export::ExportFormat;
+use crate::field_filter::Filters;
 use crate::request::{Formulas, QueryRequest, SortRequest};
 
 /// How long a link is good when the configuration does not say.
@@ -60,7 +60,7 @@ struct StoredLink {
     roles: BTreeSet<String>,
     identity: String,
     table: Option<String>,
-    filters: Map<String, Value>,
+    filters: Filters,
     sort: Vec<(String, bool)>,
     columns: Option<Vec<String>>,
     time_zone: Option<String>,
@@ -156,7 +156,7 @@ impl ExportLinks {
     /// Makes a link and gives its random part.
     pub(crate) fn add(&self, link: ExportLink, lifetime: Duration) -> Result<String> {
         let bytes: [u8; TOKEN_BYTES] = rand::random();
-        let token = hexadecimal(&bytes);
+        let token = hex(bytes);
         match self {
             ExportLinks::Here(links) => add_here(&mut links.lock(), &token, link, lifetime),
             ExportLinks::Shared { catalogue, n_made } => {
@@ -226,11 +226,7 @@ fn lease_of(hash: &str) -> String {
 }
 
 fn hash_of(token: &str) -> String {
-    hexadecimal(&Sha256::digest(token.as_bytes()))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(token.as_bytes()))
 }
 
 #[cfg(test)]
@@ -245,7 +241,7 @@ mod tests {
             caller: Caller::local_admin(),
             request: QueryRequest {
                 table: Some("visits".to_owned()),
-                filters: Map::from_iter([("city".to_owned(), Value::from("Lisbon"))]),
+                filters: Filters::from_iter([("city", "Lisbon")]),
                 sort: vec![SortRequest { id: "n".to_owned(), direction: Direction::Descending }],
                 columns: Some(vec!["n".to_owned()]),
                 time_zone: Some("Europe/Lisbon".to_owned()),

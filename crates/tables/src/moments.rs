@@ -1,8 +1,7 @@
 //! Points in time as calls write them: milliseconds, ISO 8601 with or without a zone, or a date
 //! alone, which is the whole day.
 
-use columns::Zone;
-use serde_json::Value;
+use columns::{Value, Zone};
 
 /// Which end of a range a date without a time is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +15,10 @@ pub(crate) enum End {
 /// Reads a moment. A date or a time without a zone is one of the given zone.
 pub(crate) fn moment(value: &Value, zone: &Zone, end: End) -> Option<i64> {
     match value {
-        Value::Number(number) => {
-            number.as_i64().or_else(|| number.as_f64().map(|millis| millis.floor() as i64))
-        }
-        Value::String(text) => from_text(text.trim(), zone, end),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        Value::Integer(millis) | Value::Timestamp(millis) => Some(*millis),
+        Value::Real(millis) => Some(millis.floor() as i64),
+        Value::Text(text) => from_text(text.trim(), zone, end),
+        Value::Null | Value::Boolean(_) | Value::List(_) => None,
     }
 }
 

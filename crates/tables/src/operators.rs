@@ -2,34 +2,34 @@
 //! several of which must all hold.
 
 use columns::{Range, Test, Value as Cell};
-use serde_json::{Map, Value};
 
 use crate::config::{Field, FieldType};
-use crate::filters::Tested;
+use crate::field_filter::{FieldFilter, Filters};
+use crate::filters::{Tested, flag};
 use crate::moments::End;
 use crate::schema::leaf;
 use crate::{Error, Result};
 
 /// Reads the operators of one field.
-pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<Vec<Test>> {
+pub(crate) fn tests(tested: &Tested<'_>, wanted: &Filters) -> Result<Vec<Test>> {
     let field = leaf(tested.field);
     let allowed = tested.field.operators();
     // An operator was named, so empty text is a value of a text field: `not: ""` is filled in.
-    let named = |value: &Value| -> Result<Vec<Value>> {
+    let named = |value: &Cell| -> Result<Vec<Cell>> {
         let may_be_empty = field.field_type == FieldType::String
             || field.values.iter().any(|known| known.is_empty());
         let is_empty_text = may_be_empty && value.as_str() == Some("");
         if is_empty_text { Ok(vec![value.clone()]) } else { tested.listed(value) }
     };
     let mut tests = Vec::new();
-    for (name, value) in wanted {
-        let is_known = allowed.contains(&name.as_str());
+    for (name, operand) in wanted.iter() {
+        let is_known = allowed.contains(&name);
         if !is_known {
             return Err(Error::unknown_name("operator", name, &allowed));
         }
         let is_null = || Test::AnyOf(vec![Cell::Null]);
-        if value.is_null() {
-            match name.as_str() {
+        if operand.is_null() {
+            match name {
                 // Null is a value: who names it means rows without one.
                 "eq" | "in" => tests.push(is_null()),
                 "not" => tests.push(Test::Not(Box::new(is_null()))),
@@ -38,12 +38,23 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
                 operator => {
                     let expected = "a value; rows without one are `{\"is_null\": true}`";
                     let field = format!("{}.{operator}", tested.name);
-                    return Err(Error::wrong_type(&field, expected, value));
+                    return Err(Error::wrong_type(&field, expected, operand));
                 }
             }
             continue;
         }
-        match name.as_str() {
+        let value = match operand {
+            FieldFilter::Value(value) => value,
+            FieldFilter::Operators(inner) if name == "not" => {
+                tests.push(negated(tested, inner)?);
+                continue;
+            }
+            FieldFilter::Operators(_) | FieldFilter::Alternatives(_) => {
+                let operator = format!("{}.{name}", tested.name);
+                return Err(Error::wrong_type(&operator, "a value or a list of values", operand));
+            }
+        };
+        match name {
             "eq" => tests.push(equal(tested, field, std::slice::from_ref(value))?),
             "in" => {
                 let values = named(value)?;
@@ -51,10 +62,9 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
                     tests.push(equal(tested, field, &values)?);
                 }
             }
-            "not" if value.is_object() => tests.push(negated(tested, value)?),
             "not" => {
-                let (nulls, values): (Vec<Value>, Vec<Value>) =
-                    named(value)?.into_iter().partition(Value::is_null);
+                let (nulls, values): (Vec<Cell>, Vec<Cell>) =
+                    named(value)?.into_iter().partition(|value| *value == Cell::Null);
                 if !nulls.is_empty() {
                     tests.push(Test::Not(Box::new(is_null())));
                 }
@@ -80,16 +90,8 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
             }
             "is_null" => {
                 let is_null = is_null();
-                let wants_null = match value {
-                    Value::String(text) => text.to_ascii_lowercase().parse().ok(),
-                    other @ (Value::Null
-                    | Value::Bool(_)
-                    | Value::Number(_)
-                    | Value::Array(_)
-                    | Value::Object(_)) => other.as_bool(),
-                };
-                let wants_null = wants_null.ok_or_else(|| {
-                    Error::wrong_type(&format!("{}.is_null", tested.name), "true or false", value)
+                let wants_null = flag(value).ok_or_else(|| {
+                    Error::wrong_type(&format!("{}.is_null", tested.name), "true or false", operand)
                 })?;
                 tests.push(if wants_null { is_null } else { Test::Not(Box::new(is_null)) });
             }
@@ -97,10 +99,12 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
             _ => {}
         }
     }
-    let end = |name: &str| wanted.get(name).filter(|value| !value.is_null());
-    if end("min").is_some() || end("max").is_some() {
-        let low = end("min").unwrap_or(&Value::Null);
-        let high = end("max").unwrap_or(&Value::Null);
+    let end = |name: &str| match wanted.get(name) {
+        Some(FieldFilter::Value(value)) => value,
+        _ => &Cell::Null,
+    };
+    let (low, high) = (end("min"), end("max"));
+    if *low != Cell::Null || *high != Cell::Null {
         let range = Range {
             low: tested.end(field, low, End::Start)?,
             high: tested.end(field, high, End::Last)?,
@@ -112,23 +116,23 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Map<String, Value>) -> Result<
 }
 
 /// The opposite of one operator.
-fn negated(tested: &Tested<'_>, value: &Value) -> Result<Test> {
-    let wanted = value.as_object().filter(|wanted| wanted.len() == 1);
-    let inner = wanted.map(|wanted| tests(tested, wanted)).transpose()?.unwrap_or_default();
+fn negated(tested: &Tested<'_>, wanted: &Filters) -> Result<Test> {
+    let inner = if wanted.len() == 1 { tests(tested, wanted)? } else { Vec::new() };
     let [test] = inner.as_slice() else {
         let expected = "a value, a list of values, or one operator such as `{\"contains\": \"x\"}`";
-        return Err(Error::wrong_type(&format!("{}.not", tested.name), expected, value));
+        let received = FieldFilter::from(wanted.clone());
+        return Err(Error::wrong_type(&format!("{}.not", tested.name), expected, &received));
     };
     Ok(Test::Not(Box::new(test.clone())))
 }
 
 /// Equal to one of these; a date without a time is its whole day.
-fn equal(tested: &Tested<'_>, field: &Field, values: &[Value]) -> Result<Test> {
+fn equal(tested: &Tested<'_>, field: &Field, values: &[Cell]) -> Result<Test> {
     if field.field_type == FieldType::Timestamp {
-        if values.iter().any(Value::is_null) {
+        if values.contains(&Cell::Null) {
             let expected = "dates without null; rows without a date are another alternative: \
                             `\"any\": [{…}, {\"FIELD\": {\"is_null\": true}}]`";
-            let received = Value::from(values.to_vec());
+            let received = Cell::List(values.to_vec()).to_json();
             return Err(Error::wrong_type(tested.name, expected, &received));
         }
         let ranges = values
@@ -142,6 +146,6 @@ fn equal(tested: &Tested<'_>, field: &Field, values: &[Value]) -> Result<Test> {
     }
     let cells = values
         .iter()
-        .map(|value| if value.is_null() { Ok(Cell::Null) } else { tested.cell(field, value) });
+        .map(|value| if *value == Cell::Null { Ok(Cell::Null) } else { tested.cell(field, value) });
     Ok(Test::AnyOf(cells.collect::<Result<_>>()?))
 }

@@ -179,12 +179,11 @@ fn items(cell: &Cell) -> &[Cell] {
 mod tests {
     use columns::Direction;
     use model::{Access, Caller};
-    use serde_json::json;
 
     use super::*;
     use crate::{
-        AggregateRequest, Field, Fields, GroupRequest, MeasureRequest, QueryRequest, Service,
-        ServiceConfig, SortRequest, TableConfig,
+        AggregateRequest, Field, Fields, Filters, GroupRequest, MeasureRequest, QueryRequest,
+        Service, ServiceConfig, SortRequest, TableConfig,
     };
 
     fn service(folder: &std::path::Path) -> Service {
@@ -229,7 +228,8 @@ mod tests {
             let cards = AggregateRequest { measures: vec![of(op, "card")], ..Default::default() };
             let answer = ask(&cards).unwrap();
             assert_eq!((&answer.rows[0][0], answer.n_marked), (&Cell::from("[card]"), 1));
-            let having = json!({ "figure": { "min": 4 } }).as_object().unwrap().clone();
+            let at_least = Filters::from_iter([("min", 4_i64)]);
+            let having = Filters::from_iter([("figure", at_least)]);
             assert!(ask(&AggregateRequest { having: having.clone(), ..cards }).is_err());
             let amounts = vec![of(op, "amount")];
             let amounts = AggregateRequest { measures: amounts, having, ..Default::default() };
@@ -258,7 +258,7 @@ mod tests {
         let service = service(folder.path());
         let (caller, soon) = (Caller::local_admin(), Deadline::after(Duration::from_secs(60)));
         let meant = |mail: &str| {
-            let filters = json!({ "mail": { "eq": mail } }).as_object().unwrap().clone();
+            let filters = Filters::from_iter([("mail", Filters::from_iter([("eq", mail)]))]);
             let request = QueryRequest { filters, ..QueryRequest::default() };
             let answer = service.query(&caller, &request, &soon).unwrap();
             answer.did_you_mean[0].suggestions.clone()

@@ -1,7 +1,8 @@
 //! A question for rows of a table, as the service takes it.
 
 use columns::{Bucket, Direction};
-use serde_json::{Map, Value};
+
+use crate::field_filter::Filters;
 
 /// The page that is given when none is asked for.
 pub const DEFAULT_PAGE: u64 = 1;
@@ -74,8 +75,8 @@ pub struct SeriesRequest {
 pub struct QueryRequest {
     /// The table, where several are served.
     pub table: Option<String>,
-    /// Filters by field, as the call gave them: their shape follows the types of the fields.
-    pub filters: Map<String, Value>,
+    /// What is wanted of fields; held against their types when the table answers.
+    pub filters: Filters,
     /// The page, from 1.
     pub page: u64,
     /// Rows of a page.
@@ -106,7 +107,7 @@ impl Default for QueryRequest {
     fn default() -> Self {
         QueryRequest {
             table: None,
-            filters: Map::new(),
+            filters: Filters::default(),
             page: DEFAULT_PAGE,
             page_size: DEFAULT_PAGE_SIZE,
             format: Format::default(),

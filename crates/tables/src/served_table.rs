@@ -13,6 +13,7 @@ use crate::cells::{CellWindow, n_shown_chars};
 use crate::check::{check_page, checked_names, checked_series, checked_sort};
 use crate::config::{FieldType, Operator};
 use crate::cursor::SortKeys;
+use crate::field_filter::Filters;
 use crate::filters::typed;
 use crate::private::{Marks, is_private};
 use crate::request::{Format, QueryRequest};
@@ -211,7 +212,7 @@ impl ServedTable {
             response.warnings.push(Warning::new("stale_data", staleness));
         }
         let has_two_sorts = !request.sort.is_empty()
-            && request.filters.keys().any(|name| {
+            && request.filters.names().any(|name| {
                 self.schema.field(name).is_some_and(|field| field.field_type == FieldType::Sort)
             });
         if has_two_sorts {
@@ -265,11 +266,11 @@ impl ServedTable {
 }
 
 /// Names the fields that an answer rests on: those that it shows, filters, sorts and counts by.
-fn used_fields(query: &Query, filters: &serde_json::Map<String, serde_json::Value>) -> Vec<String> {
+fn used_fields(query: &Query, filters: &Filters) -> Vec<String> {
     let mut used: Vec<String> = query.columns.clone();
     used.extend(query.facets.iter().cloned());
     used.extend(query.sort.iter().map(|sort| sort.column.clone()));
-    used.extend(filters.keys().cloned());
+    used.extend(filters.names().map(str::to_owned));
     let alternatives = query.any.iter().flat_map(|group| group.alternatives.iter().flatten());
     used.extend(alternatives.map(|filter| filter.column.clone()));
     if let Some(series) = &query.series {

@@ -12,7 +12,7 @@
 //! on either side can cost an inflected form, never the word itself.
 //!
 //! Around the analyser are the other things that need to know what a word is: [`sentences`],
-//! [`trigrams`], names ([`fold_name`], [`old_orthography_key`]), "did you mean" ([`nearest`]),
+//! [`trigrams`], names ([`is_abbreviation`]), "did you mean" ([`nearest`]),
 //! token budgets ([`count_tokens`]), filters said in words ([`query_filters`]), repair of OCR
 //! text ([`repair_long_vowels`]) and redaction ([`redact`]).
 //!
@@ -64,10 +64,7 @@ pub use language::{
 };
 pub use long_vowel::repair_long_vowels;
 pub use markdown::{Defuser, defuse_markdown, escape_markdown};
-pub use name::{
-    MAX_ORTHOGRAPHY_VARIANTS, fold_name, is_abbreviation, old_orthography_key,
-    old_orthography_variants,
-};
+pub use name::is_abbreviation;
 pub use nearest::{nearest, nearest_with_likeness};
 pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters, year_bounds};
 pub use redact::{

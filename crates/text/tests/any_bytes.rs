@@ -51,8 +51,6 @@ proptest! {
         let similarity = text::trigram_similarity(&text::trigrams(&text), &text::trigrams(&other));
         prop_assert!((0.0..=1.0).contains(&similarity));
         let _ = text::nearest(&text, &[&other, "word"]);
-        let _ = text::old_orthography_key(&text);
-        let _ = text::old_orthography_variants(&text::fold_name(&text));
         let _ = text::is_abbreviation(&text, &other);
         prop_assert!(text::count_tokens(&text) <= text.chars().count());
     }

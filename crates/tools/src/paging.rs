@@ -129,7 +129,7 @@ fn heaviest(value: &Value) -> Option<(String, String, usize)> {
             }
             Value::Object(members) => {
                 for (name, one) in members {
-                    let escaped = name.replace('~', "~0").replace('/', "~1");
+                    let escaped = model::pointer_token(name);
                     open.push((one, format!("{pointer}/{escaped}"), format!("{place}.{name}")));
                 }
                 0

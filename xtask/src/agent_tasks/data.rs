@@ -63,7 +63,6 @@ pub(super) struct Flights {
     pub(super) n_late: u64,
     /// The mean delay at arrival by carrier, over flights that arrived.
     pub(super) mean_delay: BTreeMap<String, f64>,
-    /// Flights by month.
     pub(super) by_month: BTreeMap<u32, u64>,
 }
 

@@ -27,7 +27,6 @@ use site::Site;
 /// Rounds unless the caller says otherwise.
 const ROUNDS: u32 = 200;
 
-/// Rounds in CI.
 pub(crate) const CI_ROUNDS: u32 = 12;
 
 /// The seed in CI; another one may be named.

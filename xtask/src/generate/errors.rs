@@ -3,7 +3,6 @@
 use super::{Page, cell, heading};
 use crate::project;
 
-/// Where the table is.
 const TABLE: &str = "crates/tools/src/error.rs";
 
 /// Makes the page; a table without entries is an error, since the form must have changed.

@@ -16,7 +16,6 @@ const PRISM: &str = "@ruby/prism@1.9.0";
 /// How long the tools may take to install.
 const INSTALL: Limit = Limit::minutes("installation of the packaging tools", 10);
 
-/// Where the tools are.
 pub(super) struct Tools {
     /// A Python with maturin, `wheel` and `jsonschema`.
     pub(super) python: PathBuf,

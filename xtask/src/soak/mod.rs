@@ -29,7 +29,6 @@ use trace::{Seen, Trace};
 /// Seconds unless the caller says otherwise.
 const SECONDS: u64 = 3_600;
 
-/// Seconds in CI.
 pub(crate) const CI_SECONDS: u64 = 20;
 
 /// Clients at the same time.

@@ -21,7 +21,6 @@ const SHORT_RUN: Duration = Duration::from_secs(300);
 /// So many more descriptors may be open at the end: as many as there are connections, and some.
 const MAX_MORE_DESCRIPTORS: u64 = 64;
 
-/// Errors that are shown.
 const MAX_SHOWN_ERRORS: usize = 5;
 
 /// Lines of the report about what was used.

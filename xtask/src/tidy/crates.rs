@@ -20,7 +20,6 @@ pub(crate) struct CrateTable {
     pub(super) crates: BTreeMap<String, CrateEntry>,
 }
 
-/// One crate.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CrateEntry {

@@ -17,6 +17,7 @@ mod licences;
 mod architecture;
 mod json_values;
 mod links;
+mod metrics;
 mod named_tests;
 mod plain_words;
 mod sources;
@@ -76,6 +77,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
         architecture::check(workspace),
         json_values::check(workspace),
         links::check(workspace),
+        metrics::check(workspace),
         named_tests::check(workspace),
         plain_words::check(workspace),
         sources::check(workspace),

@@ -7,7 +7,8 @@
 use super::{Problem, Workspace};
 
 /// Types that say nothing about what they hold, and what to call them.
-const TYPES: [(&str, &str); 8] = [
+const TYPES: [(&str, &str); 9] = [
+    ("Asked", "`Request`, or what is asked"),
     ("Desk", "`Client`, `Session`, or what it does"),
     ("Found", "`Match` or `Hit`"),
     ("Keeper", "`StoreBackend`, or what it keeps"),

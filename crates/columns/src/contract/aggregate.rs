@@ -21,7 +21,7 @@ const ZONES: [&str; 4] = ["UTC", "America/New_York", "Europe/Bucharest", "Asia/K
 impl Model {
     /// Asks random aggregates of all tables and compares each answer with a plain scan.
     pub(crate) fn check_aggregates(&self, tables: &[&dyn Table], seed: u64, n_queries: usize) {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers::new(seed);
         for _ in 0..n_queries {
             let wanted = random_aggregate(&mut numbers);
             let expected = self.aggregated(&wanted);

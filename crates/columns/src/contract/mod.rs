@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use model::SplitMix64;
+
 use crate::tests::deadline;
 use crate::{
     AnyGroup, Bucket, Case, ColumnSpec, Dataset, Direction, FacetRow, Filter, Kind, Query, Range,
@@ -88,15 +90,15 @@ enum Moments {
 }
 
 /// A small generator, the same everywhere.
-pub(crate) struct Numbers(pub(crate) u64);
+pub(crate) struct Numbers(SplitMix64);
 
 impl Numbers {
+    pub(crate) fn new(seed: u64) -> Self {
+        Numbers(SplitMix64(seed))
+    }
+
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit
+        self.0.below(limit)
     }
 
     pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
@@ -111,7 +113,7 @@ const START: i64 = 1_704_067_200_000;
 
 impl Model {
     pub(crate) fn random(seed: u64) -> Self {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers::new(seed);
         let rows = (0..N_ROWS)
             .map(|_| (0..5).map(|column| random_value(&mut numbers, column)).collect())
             .collect();
@@ -175,7 +177,7 @@ impl Model {
 
     /// Asks random queries of all tables and compares each answer with a plain scan.
     pub(crate) fn check(&self, tables: &[&dyn Table], seed: u64, n_queries: usize) {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers::new(seed);
         for n_asked in 0..n_queries {
             let query = random_query(&mut numbers);
             let passing = self.passing(&query);

@@ -22,7 +22,7 @@ struct Tables {
 
 impl Tables {
     fn random(seed: u64) -> Self {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers::new(seed);
         let key = |numbers: &mut Numbers| match numbers.below(16) {
             0 => Value::Null,
             n => Value::from(format!("k{n}").as_str()),

@@ -76,9 +76,9 @@ impl Plain {
             DataType::LargeBinary => binary(array.as_binary::<i64>().iter()),
             DataType::BinaryView => binary(array.as_binary_view().iter()),
             // As identifiers of 16 bytes are kept: never meant as text.
-            DataType::FixedSizeBinary(_) => {
-                Plain::Text(array.as_fixed_size_binary().iter().map(|cell| cell.map(hex)).collect())
-            }
+            DataType::FixedSizeBinary(_) => Plain::Text(
+                array.as_fixed_size_binary().iter().map(|cell| cell.map(model::hex)).collect(),
+            ),
             DataType::Timestamp(TimeUnit::Second, _) => {
                 moments::<TimestampSecondType>(array, |seconds| seconds.saturating_mul(1000))
             }
@@ -182,11 +182,7 @@ fn binary<'a>(cells: impl Iterator<Item = Option<&'a [u8]>> + Clone) -> Plain {
     let is_text = cells.clone().flatten().all(|cell| std::str::from_utf8(cell).is_ok());
     let shown = |cell: &[u8]| match std::str::from_utf8(cell) {
         Ok(text) if is_text => text.to_owned(),
-        _ => hex(cell),
+        _ => model::hex(cell),
     };
     Plain::Text(cells.map(|cell| cell.map(shown)).collect())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -116,7 +116,6 @@ impl Quoting {
     }
 }
 
-/// Where a record is.
 struct Record {
     line: u64,
     has_open_quote: bool,
@@ -226,7 +225,11 @@ impl Records {
             let is_whole = parsed.is_some_and(|parsed| parsed.is_terminated)
                 || (self.is_ended && parsed.is_some());
             if let Some(parsed) = parsed.filter(|_| is_whole) {
-                if parsed.n_lines > 1 && self.is_lines(start, parsed, delimiter) {
+                // Whoever writes every cell between quotes writes line breaks there too.
+                let is_all_quoted =
+                    cells.len() == self.n_columns && cells.iter().all(|cell| cell.is_quoted);
+                let may_be_lines = parsed.n_lines > 1 && !is_all_quoted;
+                if may_be_lines && self.is_lines(start, parsed, delimiter) {
                     cells.clear();
                     let line =
                         split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);

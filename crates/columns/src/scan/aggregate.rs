@@ -219,7 +219,6 @@ struct Keys<'d> {
     has_lists: bool,
 }
 
-/// One part of the key.
 struct Part<'d> {
     column: &'d Column,
     /// The slot of each code; slots ascend with values, and null has the last.

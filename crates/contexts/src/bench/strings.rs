@@ -46,9 +46,13 @@ pub(super) fn longs_of(files: &[PathBuf]) -> Result<Vec<Long>> {
                 .text()
                 .split(|char: char| !char.is_alphanumeric())
                 .filter(|word| word.len() > 2)
-                .skip(QUESTION_WORDS.start)
-                .take(QUESTION_WORDS.len())
                 .collect();
+            // A long string may be one long word, or no word at all: a pattern, a key.
+            let start = QUESTION_WORDS.start.min(words.len().saturating_sub(QUESTION_WORDS.len()));
+            let words = &words[start..words.len().min(start + QUESTION_WORDS.len())];
+            if words.is_empty() {
+                continue;
+            }
             longs.push(Long {
                 file_idx,
                 start: walk.start(),

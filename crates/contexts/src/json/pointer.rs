@@ -29,17 +29,7 @@ const SHOWN_CHARS: usize = 200;
 /// Writes a key behind a pointer.
 pub fn push_key(pointer: &mut String, key: &str) {
     pointer.push('/');
-    if !key.contains(['~', '/']) {
-        pointer.push_str(key);
-        return;
-    }
-    for char in key.chars() {
-        match char {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
-    }
+    pointer.push_str(&model::pointer_token(key));
 }
 
 /// Gives the keys and indexes of a pointer, outermost first.
@@ -74,18 +64,9 @@ pub fn relative<'a>(scope: &str, pointer: &'a str) -> Option<&'a str> {
     pointer.strip_prefix(scope).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Nothing where a `~` is no escape.
 fn unescape(component: &str) -> Option<String> {
-    let mut key = String::with_capacity(component.len());
-    let mut chars = component.chars();
-    while let Some(char) = chars.next() {
-        key.push(match char {
-            '~' => match chars.next() {
-                Some('0') => '~',
-                Some('1') => '/',
-                Some(_) | None => return None,
-            },
-            other => other,
-        });
-    }
-    Some(key)
+    let mut escapes = component.split('~').skip(1);
+    let is_valid = escapes.all(|rest| rest.starts_with(['0', '1']));
+    is_valid.then(|| model::pointer_name(component).into_owned())
 }

@@ -274,7 +274,7 @@ fn name_of(folders: &BTreeSet<PathBuf>) -> String {
         hash.update(folder.as_os_str().as_encoded_bytes());
         hash.update([0]);
     }
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = model::hex(hash.finalize());
     let shown = folders.first().and_then(|first| first.file_name()).unwrap_or_default();
     let shown: String = shown
         .to_string_lossy()

@@ -116,7 +116,7 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
         let scalar = match value {
             Value::Object(fields) => {
                 for (key, value) in fields.iter().rev() {
-                    let escaped = key.replace('~', "~0").replace('/', "~1");
+                    let escaped = model::pointer_token(key);
                     let label =
                         if label.is_empty() { key.clone() } else { format!("{label}.{key}") };
                     stack.push((format!("{pointer}/{escaped}"), label, value));

@@ -90,7 +90,7 @@ fn readings(pointer: &str) -> Vec<Vec<Step>> {
 
 fn unescaped(pointer: &str) -> Vec<String> {
     let parts = pointer.trim_start_matches('/').split('/');
-    parts.map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
+    parts.map(|part| model::pointer_name(part).into_owned()).collect()
 }
 
 fn steps(parts: &[String], is_key: &dyn Fn(usize) -> bool) -> Vec<Step> {

@@ -2,7 +2,6 @@
 //! root.
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use model::{Access, Caller};
@@ -193,16 +192,6 @@ impl Root {
     /// Opens a file beneath the root; every way out of it is refused.
     pub fn open_beneath(&self, relative: &Path) -> std::io::Result<std::fs::File> {
         open_beneath(&self.path, relative)
-    }
-
-    /// Reads a file beneath the root, up to a limit.
-    pub fn read_beneath(&self, relative: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let n_read = self.open_beneath(relative)?.take(limit + 1).read_to_end(&mut bytes)?;
-        if n_read as u64 > limit {
-            return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
-        }
-        Ok(bytes)
     }
 }
 

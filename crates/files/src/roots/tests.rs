@@ -1,5 +1,7 @@
 //! What is inside a root, by examples and against a naive model.
 
+use std::io::Read;
+
 use super::*;
 
 struct Fixture {
@@ -66,18 +68,23 @@ fn only_what_resolves_into_a_root_is_inside() {
     assert!(world.roots.locate(&Caller::local_admin(), &"/x".repeat(4096)).is_err());
 }
 
+fn read_beneath(root: &Root, relative: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    root.open_beneath(relative)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 #[test]
 fn a_file_is_opened_beneath_its_root_or_not_at_all() {
     let world = fixture();
     let root = &world.roots.all()[0];
-    assert_eq!(root.read_beneath(Path::new("inside.txt"), 10).unwrap(), b"in");
-    assert_eq!(root.read_beneath(Path::new("alias.txt"), 10).unwrap(), b"in");
+    assert_eq!(read_beneath(root, Path::new("inside.txt")).unwrap(), b"in");
+    assert_eq!(read_beneath(root, Path::new("alias.txt")).unwrap(), b"in");
     for escape in
         ["link.txt", "way-out/secret.txt", "../allowed-not/secret.txt", "/etc/hostname", "sub"]
     {
-        assert!(root.read_beneath(Path::new(escape), 10).is_err(), "{escape}");
+        assert!(read_beneath(root, Path::new(escape)).is_err(), "{escape}");
     }
-    assert!(root.read_beneath(Path::new("inside.txt"), 1).is_err());
 }
 
 #[test]
@@ -171,12 +178,12 @@ mod law {
                 prop_assert_eq!(located.is_ok(), leads_inside, "{}", asked);
                 // Reading by any path relative to the root never gives what is outside.
                 let root = &world.roots.all()[0];
-                if let Ok(bytes) = root.read_beneath(Path::new(&asked), 100) {
+                if let Ok(bytes) = read_beneath(root, Path::new(&asked)) {
                     prop_assert_eq!(bytes, b"inside");
                 }
                 if let Ok((root, resolved)) = located {
                     let relative = resolved.strip_prefix(&root.path).unwrap();
-                    if let Ok(bytes) = root.read_beneath(relative, 100) {
+                    if let Ok(bytes) = read_beneath(root, relative) {
                         prop_assert_eq!(bytes, b"inside");
                     }
                 }
@@ -195,7 +202,7 @@ fn a_file_that_is_swapped_for_a_link_after_the_check_is_not_read() {
     let outside = world.folder.path().join("allowed-not/secret.txt");
     std::os::unix::fs::symlink(outside, &path).unwrap();
     let relative = resolved.strip_prefix(&root.path).unwrap();
-    assert!(root.read_beneath(relative, 10).is_err());
+    assert!(read_beneath(root, relative).is_err());
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn drawn(
     let digest = Sha256::digest(format!("{axis}\n{label}\n{}", measured.unit).as_bytes());
     DataSeries {
         label: label.clone(),
-        series_id: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect(),
+        series_id: model::hex(&digest[..8]),
         x_axis: Axis { name: axis.to_owned(), unit: axis.to_lowercase() },
         y_axis: Axis { name: "Amount".to_owned(), unit: measured.unit.clone() },
         statistics: Statistics::of_measures(&data_points),

@@ -473,7 +473,7 @@ fn remains_of(answer: &LeavingAnswer<'_>) -> StoredAnswer {
 fn random_name() -> String {
     let random = ring::rand::SystemRandom::new();
     let bytes = ring::rand::generate::<[u8; 8]>(&random).map(ring::rand::Random::expose);
-    bytes.unwrap_or_default().iter().map(|byte| format!("{byte:02x}")).collect()
+    model::hex(bytes.unwrap_or_default())
 }
 
 fn failed(error: Error) -> std::io::Error {

@@ -1,9 +1,8 @@
 //! The figures of this crate: `dowse bench infer`.
 //!
-//! Another engine ([`Peer`]) can be measured on the same weights and the same token ids in one
-//! run: our vectors, then theirs, then ours again, the best of each.
+//! Whoever measures other engines beside it does so in the middle ([`run_beside`]), on the same
+//! weights and the same token ids: our batches, then theirs, then ours again, the best of each.
 
-mod peer;
 mod sentences;
 mod waiting;
 
@@ -12,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use model::{Deadline, Report};
 
-pub use self::peer::{BenchRequest, Outcome, Peer, PeerFigures};
 use self::sentences::{LANGUAGES, SENTENCES};
 use crate::local::E5Embedder;
 use crate::models::{CONTAINER_FILE, DEFAULT_EMBEDDER, folder_of, read_manifest};
@@ -20,8 +18,6 @@ use crate::{Embedder, EmbedderId, Result};
 
 /// How long the whole run may take.
 const MAX_RUN: Duration = Duration::from_secs(3600);
-/// How long the other side may take; on a busy machine it is left out rather than waited for.
-const MAX_PEER: Duration = Duration::from_secs(900);
 /// Lengths that are measured, with the number of texts: about the same number of tokens each.
 const BATCHES: [(usize, usize); 4] = [(16, 128), (32, 64), (128, 16), (512, 4)];
 /// How often each measurement is repeated; the best counts.
@@ -29,10 +25,43 @@ const REPEATS: usize = 3;
 /// How often a warm query is timed.
 const N_QUERIES: usize = 51;
 
-/// Measures the default model in this model folder, beside another engine where one is given.
+/// What is measured, for other engines too.
+#[derive(Debug)]
+pub struct Batches {
+    /// Threads that are used.
+    pub threads: usize,
+    /// How often each batch is timed.
+    pub repeats: usize,
+    /// Token ids of texts whose vectors are compared.
+    pub texts: Vec<Vec<u32>>,
+    /// Batches that are timed, by the number of tokens of each of their texts.
+    pub batches: Vec<(String, Vec<Vec<u32>>)>,
+}
+
+/// What was found of the batches.
+#[derive(Debug)]
+pub struct Measured {
+    /// Texts a second, in the order of the batches.
+    pub rates: Vec<f64>,
+    /// The vectors of the texts.
+    pub vectors: Vec<Vec<f32>>,
+}
+
+/// Measures the default model in this model folder.
 ///
 /// Fails when the model is not there.
-pub fn run(models_dir: &Path, peer: Option<&dyn Peer>) -> Result<Report> {
+pub fn run(models_dir: &Path) -> Result<Report> {
+    Ok(run_beside(models_dir, |_, _| Ok(()))?.0)
+}
+
+/// Measures the default model, and something else between two rounds of its batches; that is given
+/// the container of the model.
+///
+/// Fails when the model is not there, and when `beside` does.
+pub fn run_beside<T>(
+    models_dir: &Path,
+    beside: impl FnOnce(&Path, &Batches) -> Result<T>,
+) -> Result<(Report, Measured, T)> {
     let deadline = Deadline::after(MAX_RUN);
     let mut report = Report::new("infer");
     let folder = folder_of(models_dir, DEFAULT_EMBEDDER);
@@ -52,8 +81,20 @@ pub fn run(models_dir: &Path, peer: Option<&dyn Peer>) -> Result<Report> {
     memory(&mut report, &embedder, memory_before);
     precision(&mut report, &embedder, &deadline)?;
     waiting::measure(&mut report, &embedder, &deadline)?;
-    speed(&mut report, &embedder, &container, peer, &deadline)?;
-    Ok(report)
+    let batches = batches_of(&embedder);
+    let mut best = vec![f64::INFINITY; BATCHES.len()];
+    time(&embedder, &batches, &mut best, &deadline)?;
+    let other = beside(&container, &batches)?;
+    time(&embedder, &batches, &mut best, &deadline)?;
+    let mut rates = Vec::new();
+    for ((length, n_texts), seconds) in BATCHES.iter().zip(best) {
+        let rate = *n_texts as f64 / seconds;
+        let note = format!("{}, {} threads", embedder.kernels_name(), batches.threads);
+        report.add_noted(format!("{length} tokens, dowse"), rate, "sentences/s", note);
+        rates.push(rate);
+    }
+    let vectors = embedder.embed_ids(&batches.texts, &deadline)?;
+    Ok((report, Measured { rates, vectors }, other))
 }
 
 /// Times queries of a loaded model, the fastest first.
@@ -117,78 +158,25 @@ fn count_right(queries: &[Vec<f32>], answers: &[Vec<f32>]) -> usize {
     queries.iter().enumerate().filter(is_right).count()
 }
 
-fn speed(
-    report: &mut Report,
-    embedder: &E5Embedder,
-    container: &Path,
-    peer: Option<&dyn Peer>,
-    deadline: &Deadline,
-) -> Result<()> {
-    let asked = BenchRequest {
+fn batches_of(embedder: &E5Embedder) -> Batches {
+    let batch = |(length, n_texts): &(usize, usize)| {
+        (length.to_string(), exact_lengths(embedder, *length, *n_texts))
+    };
+    Batches {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         repeats: REPEATS,
         texts: hundred_texts(embedder),
-        batches: BATCHES
-            .iter()
-            .map(|(length, n_texts)| {
-                (length.to_string(), exact_lengths(embedder, *length, *n_texts))
-            })
-            .collect(),
-    };
-    let mut ours = vec![f64::INFINITY; BATCHES.len()];
-    time_ours(embedder, &asked, &mut ours, deadline)?;
-    let outcome = match peer {
-        Some(peer) => Some(peer.run(container, &asked, &Deadline::after(MAX_PEER))?),
-        None => None,
-    };
-    time_ours(embedder, &asked, &mut ours, deadline)?;
-    for (batch_idx, (length, n_texts)) in BATCHES.iter().enumerate() {
-        let rate = *n_texts as f64 / ours[batch_idx];
-        report.add_noted(
-            format!("{length} tokens, dowse"),
-            rate,
-            "sentences/s",
-            format!("{}, {} threads", embedder.kernels_name(), asked.threads),
-        );
-        let Some(Outcome::Answered(peers)) = &outcome else { continue };
-        for peer in peers {
-            for (name, seconds) in [("f32", &peer.f32), ("int8", &peer.int8)] {
-                let Some(seconds) = seconds.get(&length.to_string()) else { continue };
-                let theirs = *n_texts as f64 / seconds;
-                report.add_noted(
-                    format!("{length} tokens, {} {name}", peer.engine),
-                    theirs,
-                    "sentences/s",
-                    format!("{}, dowse is {:.2} times as fast", peer.version, rate / theirs),
-                );
-            }
-        }
+        batches: BATCHES.iter().map(batch).collect(),
     }
-    match &outcome {
-        Some(Outcome::Answered(peers)) => {
-            let vectors = embedder.embed_ids(&asked.texts, deadline)?;
-            let Some(reference) = peers.first() else { return Ok(()) };
-            closeness(report, "cosine with f32", &vectors, &reference.vectors);
-            for peer in peers {
-                let name = format!("cosine of {} int8 with f32", peer.engine);
-                closeness(report, &name, &peer.int8_vectors, &reference.vectors);
-            }
-        }
-        Some(Outcome::Skipped { why }) => {
-            report.add_noted("another engine", 0.0, "skipped", why.clone());
-        }
-        None => {}
-    }
-    Ok(())
 }
 
-fn time_ours(
+fn time(
     embedder: &E5Embedder,
-    asked: &BenchRequest,
+    batches: &Batches,
     best: &mut [f64],
     deadline: &Deadline,
 ) -> Result<()> {
-    for (batch_idx, (_, texts)) in asked.batches.iter().enumerate() {
+    for (batch_idx, (_, texts)) in batches.batches.iter().enumerate() {
         for _ in 0..REPEATS {
             let start = Instant::now();
             embedder.embed_ids(texts, deadline)?;
@@ -196,18 +184,6 @@ fn time_ours(
         }
     }
     Ok(())
-}
-
-fn closeness(report: &mut Report, name: &str, ours: &[Vec<f32>], theirs: &[Vec<f32>]) {
-    if ours.is_empty() || ours.len() != theirs.len() {
-        return;
-    }
-    let cosines: Vec<f64> = ours.iter().zip(theirs).map(|(one, other)| dot(one, other)).collect();
-    let lowest = cosines.iter().copied().fold(1.0, f64::min);
-    let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
-    let note = format!("{} texts in four languages", cosines.len());
-    report.add_noted(format!("{name}, lowest"), lowest, "ratio", note.clone());
-    report.add_noted(format!("{name}, mean"), mean, "ratio", note);
 }
 
 /// Gives the tokens of all questions and answers.

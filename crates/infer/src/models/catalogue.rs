@@ -52,7 +52,6 @@ pub(crate) struct Member {
     pub(crate) file: &'static str,
 }
 
-/// A repository of the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HubRepository {
     pub(crate) repository: &'static str,

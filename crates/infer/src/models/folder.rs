@@ -195,6 +195,6 @@ pub(crate) fn sum_of(path: &Path, on_bytes: &mut dyn FnMut(u64)) -> Result<FileS
         n_bytes += n_read as u64;
         on_bytes(n_read as u64);
     }
-    let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = model::hex(hasher.finalize());
     Ok(FileSum { n_bytes, sha256 })
 }

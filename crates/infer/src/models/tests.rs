@@ -20,7 +20,7 @@ fn soon() -> Deadline {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    model::hex(Sha256::digest(bytes))
 }
 
 /// A wheel with one member.

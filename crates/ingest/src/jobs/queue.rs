@@ -59,6 +59,8 @@ pub struct JobQueue {
     /// How the jobs are shared with other servers; nothing where this process has them alone.
     pub(super) sharing: Option<Sharing>,
     pub(super) state: Mutex<State>,
+    /// Held while somebody looks for a job that waits, and adds one where there is none.
+    pub(super) joining: Mutex<()>,
     pub(super) changed: Condvar,
 }
 
@@ -127,6 +129,7 @@ impl JobQueue {
             runners,
             sharing,
             state: Mutex::default(),
+            joining: Mutex::default(),
             changed: Condvar::new(),
         }
     }

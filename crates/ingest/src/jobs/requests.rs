@@ -3,7 +3,7 @@
 use store::{Lookup, ObjectPage, TypedObject};
 
 use super::context::JobFailure;
-use super::job::{Job, JobId, JobState};
+use super::job::{Job, JobId, JobState, NewJob};
 use super::queue::{JobQueue, turn_of};
 use crate::{Error, Result};
 
@@ -14,11 +14,37 @@ impl JobQueue {
     ///
     /// When the catalogue fails.
     pub fn active(&self, kind: &str, subject: &str) -> Result<Option<Job>> {
+        Ok(self.active_jobs(kind, subject)?.into_iter().next())
+    }
+
+    fn active_jobs(&self, kind: &str, subject: &str) -> Result<Vec<Job>> {
         let lookup = Lookup::new("active", format!("{kind}\u{0}{subject}"));
         let found = self.catalogue.find(Job::KIND, &lookup)?;
-        match found.into_iter().next() {
-            Some(object) => Ok(Some(self.get(&Job::from_object(object)?.id)?)),
-            None => Ok(None),
+        found.into_iter().map(|object| self.get(&Job::from_object(object)?.id)).collect()
+    }
+
+    /// Gives the job of a kind that waits on a subject, or adds this one. A job that waits will
+    /// see everything that was written before it begins, so one serves all who ask meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JobQueue::submit`].
+    pub fn submit_or_join(&self, new: NewJob) -> Result<Job> {
+        self.join_or(new, |new| self.submit(new))
+    }
+
+    /// Nobody else of this process looks for a job to join meanwhile.
+    pub(super) fn join_or(
+        &self,
+        new: NewJob,
+        submit: impl FnOnce(NewJob) -> Result<Job>,
+    ) -> Result<Job> {
+        let _joining = self.joining.lock();
+        // One may run while another waits.
+        let waiting = self.active_jobs(&new.kind, &new.subject)?;
+        match waiting.into_iter().find(|job| job.state == JobState::Queued) {
+            Some(waiting) => Ok(waiting),
+            None => submit(new),
         }
     }
 

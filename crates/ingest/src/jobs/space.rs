@@ -43,6 +43,16 @@ impl QueueSpace {
     pub fn submit(self, new: NewJob) -> Result<Job> {
         self.queue.enqueue(new)
     }
+
+    /// Gives the job of the same kind that waits on the same subject, or adds the one that the
+    /// space was kept for; see [`JobQueue::submit_or_join`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JobQueue::submit`] but for a full queue.
+    pub fn submit_or_join(self, new: NewJob) -> Result<Job> {
+        self.queue.join_or(new, |new| self.queue.enqueue(new))
+    }
 }
 
 impl Drop for QueueSpace {

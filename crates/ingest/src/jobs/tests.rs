@@ -73,6 +73,39 @@ fn space_is_kept_for_a_job_that_must_come() {
     assert_eq!(queue.state.lock().n_reserved, 0);
 }
 
+/// While one job ran and another waited, the running one was found first, so that each request
+/// added one more.
+#[test]
+fn one_job_waits_for_all_who_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let (began, has_begun) = channel();
+    let (release, released) = channel::<()>();
+    let released = std::sync::Mutex::new(released);
+    let config = QueueConfig { max_queued: 100, ..one_worker() };
+    let queue = open(folder.path(), config, move |job: &Job, _: &JobContext| {
+        began.send(job.id.clone()).unwrap();
+        released.lock().unwrap().recv().ok();
+        Ok(json!(null))
+    });
+    let ask = || queue.submit_or_join(new("a", Priority::Normal)).unwrap().id;
+    let first = ask();
+    assert_eq!(ask(), first);
+    let workers = Workers::start(&queue).unwrap();
+    assert_eq!(has_begun.recv().unwrap(), first);
+    let second = ask();
+    assert_ne!(second, first, "what runs may have read before the request");
+    let space = || QueueSpace::wait(&queue, Duration::ZERO).unwrap();
+    for _ in 0..20 {
+        assert_eq!(ask(), second);
+        assert_eq!(space().submit_or_join(new("a", Priority::Low)).unwrap().id, second);
+    }
+    assert_ne!(queue.submit_or_join(new("b", Priority::Normal)).unwrap().id, second);
+    assert_eq!(queue.list().unwrap().len(), 3);
+    drop(release);
+    assert_eq!(queue.wait(&second, &soon()).unwrap().state, JobState::Done);
+    drop(workers);
+}
+
 #[test]
 fn jobs_run_by_priority_and_give_their_result() {
     let folder = tempfile::tempdir().unwrap();

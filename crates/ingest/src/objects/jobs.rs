@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ObjectError;
-use crate::{Job, JobFailure, JobQueue, JobState, NewJob, Priority, Result};
+use crate::{Job, JobFailure, JobQueue, NewJob, Priority, QueueSpace, Result};
 
 /// The jobs of one family.
 pub struct FamilyJobs {
@@ -34,31 +34,39 @@ impl FamilyJobs {
         priority: Priority,
         arguments: &impl Serialize,
     ) -> Result<Job, ObjectError> {
-        let arguments = serde_json::to_value(arguments)
-            .map_err(|error| ObjectError::BadRequest { problem: error.to_string() })?;
-        let (kind, subject, tenant) = (kind.to_owned(), subject.to_owned(), tenant.clone());
-        Ok(self.queue.submit(NewJob { kind, subject, tenant, priority, arguments })?)
+        Ok(self.queue.submit(new_job(kind, subject, tenant, priority, arguments)?)?)
     }
 
-    /// Asks for a job of low priority, unless one waits already: it will see every change before
-    /// it begins.
+    /// Gives the job that waits already, or asks for one; see [`JobQueue::submit_or_join`].
     ///
     /// # Errors
     ///
     /// Those of [`JobQueue::submit`].
-    pub fn submit_once(
+    pub fn submit_or_join(
         &self,
         kind: &str,
         subject: &str,
         tenant: &TenantId,
+        priority: Priority,
         arguments: &impl Serialize,
-    ) -> Result<(), ObjectError> {
-        let active = self.queue.active(kind, subject)?;
-        if active.is_some_and(|job| job.state == JobState::Queued) {
-            return Ok(());
-        }
-        self.submit(kind, subject, tenant, Priority::Low, arguments)?;
-        Ok(())
+    ) -> Result<Job, ObjectError> {
+        Ok(self.queue.submit_or_join(new_job(kind, subject, tenant, priority, arguments)?)?)
+    }
+
+    /// Asks for a job that erases, in the space that was kept for it, unless one waits already.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`QueueSpace::submit_or_join`].
+    pub fn submit_purge(
+        &self,
+        space: QueueSpace,
+        subject: &str,
+        tenant: &TenantId,
+        arguments: &impl Serialize,
+    ) -> Result<Job, ObjectError> {
+        let job = new_job(self.purge, subject, tenant, Priority::Normal, arguments)?;
+        Ok(space.submit_or_join(job)?)
     }
 
     /// Tells whether the caller may see a job: one of another tenant or family does not exist.
@@ -81,6 +89,19 @@ impl FamilyJobs {
             Subject::Gone | Subject::Seen => Ok(()),
         }
     }
+}
+
+fn new_job(
+    kind: &str,
+    subject: &str,
+    tenant: &TenantId,
+    priority: Priority,
+    arguments: &impl Serialize,
+) -> Result<NewJob, ObjectError> {
+    let arguments = serde_json::to_value(arguments)
+        .map_err(|error| ObjectError::BadRequest { problem: error.to_string() })?;
+    let (kind, subject, tenant) = (kind.to_owned(), subject.to_owned(), tenant.clone());
+    Ok(NewJob { kind, subject, tenant, priority, arguments })
 }
 
 /// What a caller wants to do with a job.

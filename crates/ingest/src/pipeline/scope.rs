@@ -9,7 +9,6 @@ pub struct Scope {
     except: Vec<String>,
 }
 
-/// A part of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     /// Documents whose ids begin so.

@@ -37,7 +37,6 @@ pub(crate) struct Fixture {
     folder: tempfile::TempDir,
 }
 
-/// Where contents are.
 #[derive(Clone, Copy)]
 enum Contents {
     InFiles,

@@ -29,7 +29,7 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
 
 /// Gives one to three words each, the same every time.
 pub(crate) fn queries(n_queries: usize) -> Vec<String> {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     (0..n_queries)
         .map(|_| {
             let n_words = 1 + random.below(3);

@@ -45,7 +45,7 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
 pub fn queries(folder: &Path) -> Result<Vec<String>> {
     let judged = Judged::read(folder)?;
     let entities = entities(folder)?;
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     Ok((0..N_TIMED)
         .map(|at| {
             let unit = &judged.queries[random.below(judged.queries.len())].text;
@@ -69,7 +69,7 @@ pub fn names(folder: &Path, n_names: usize) -> Result<Vec<Entry>> {
         .collect();
     entries.extend(places.iter().enumerate().map(|(at, place)| entry(&format!("p{at}"), place)));
     let n_real = entries.len();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     while entries.len() < n_names {
         let name = entries[random.below(n_real)].names[0].text.clone();
         let place = &places[random.below(places.len())];

@@ -49,7 +49,7 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
 /// Gives a text with one slip at each letter of each word of four letters and more.
 fn slips(text: &str, seed: u64) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut slips = Vec::new();
     let mut start = 0;
     while start < letters.len() {

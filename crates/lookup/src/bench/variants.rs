@@ -1,5 +1,7 @@
 //! The same query as people write it: other letters, no diacritics, a slip of the hand.
 
+use model::SplitMix64;
+
 /// A way to write a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Variant {
@@ -57,7 +59,7 @@ pub(crate) fn with_typo(query: &str, seed: u64) -> String {
     if letters.len() < 4 {
         return query.to_owned();
     }
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let at = 1 + random.below(letters.len() - 2);
     match random.below(4) {
         0 => drop(letters.remove(at)),
@@ -68,15 +70,15 @@ pub(crate) fn with_typo(query: &str, seed: u64) -> String {
     query.replacen(word, &letters.into_iter().collect::<String>(), 1)
 }
 
-/// A small generator of repeatable numbers (splitmix64).
-pub(crate) struct Random(pub(crate) u64);
+/// Repeatable numbers.
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(SplitMix64(seed))
+    }
+
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % limit.max(1) as u64) as usize
+        self.0.below(limit as u64) as usize
     }
 }

@@ -17,7 +17,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     for part in [STYLE, SCRIPT, THEME] {
         context.update(part.as_bytes());
     }
-    context.finish().as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    model::hex(&context.finish().as_ref()[..6])
 });
 
 /// Gives the address of an asset below the base path.

@@ -43,7 +43,7 @@ fn file_name(tenant: &TenantId) -> String {
         return FILE.to_owned();
     }
     let digest = ring::digest::digest(&ring::digest::SHA256, tenant.to_string().as_bytes());
-    let digest: String = digest.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let digest = model::hex(&digest.as_ref()[..8]);
     format!("judged-{digest}.jsonl")
 }
 

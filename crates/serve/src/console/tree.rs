@@ -43,7 +43,7 @@ pub(super) async fn document(viewer: Viewer, Path(id): Path<String>, params: Par
     for token in pointer.split('/').skip(1) {
         so_far.push('/');
         so_far.push_str(token);
-        above.push((token.replace("~1", "/").replace("~0", "~"), so_far.clone()));
+        above.push((model::pointer_name(token).into_owned(), so_far.clone()));
     }
     let body = html! {
         p .crumbs { a href=(viewer.href(&format!("/contexts/{}", text(&table, "project_id")))) { "Project" } " / "
@@ -138,7 +138,7 @@ fn node_view(node: &Value, offset: usize, link: impl Fn(&str) -> String) -> Mark
         } @else {
             ul .tree { @for member in &members { li {
                 // A name without letters could not be seen, nor clicked.
-                a href=(link(&member.name.replace('~', "~0").replace('/', "~1"))) {
+                a href=(link(&model::pointer_token(&member.name))) {
                     @if member.name.trim().is_empty() { (format!("{:?}", member.name)) } @else { (member.name) } }
                 @if let Some(size) = &member.size { " " span .size { (size) } }
                 " " span .note { (beginning(&member.value)) } } } }

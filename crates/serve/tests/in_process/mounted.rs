@@ -27,12 +27,13 @@ async fn program() -> (Http, Arc<Mutex<Vec<GetDataOptions>>>) {
             if must_fail {
                 return Err("the password of the database is hunter2".into());
             }
-            let row = json!({
-                "level": "error", "latency": 120, "date": "2024-01-01T00:00:00Z",
-                "unlisted": "not in the schema",
-            });
-            let rows = vec![row.as_object().cloned().unwrap_or_default()];
-            Ok(GetDataResult { rows, total: 1, facets: None })
+            let row = [
+                ("level".to_owned(), "error".into()),
+                ("latency".to_owned(), 120.into()),
+                ("date".to_owned(), "2024-01-01T00:00:00Z".into()),
+                ("unlisted".to_owned(), "not in the schema".into()),
+            ];
+            Ok(GetDataResult { rows: vec![row.into()], total: 1, facets: None })
         }
     });
     let app = axum::Router::new().nest("/api/mcp", table_router(handler, MountConfig::default()));

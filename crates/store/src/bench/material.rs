@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use model::{DocumentId, Passage, PassageId, Pointer, Span};
+use model::{DocumentId, Passage, PassageId, Pointer, Span, SplitMix64};
 
 use crate::{Document, Result};
 
@@ -180,23 +180,21 @@ fn made_up_word(number: u64) -> String {
 }
 
 /// Numbers that are the same in every run.
-pub(super) struct Random(u64);
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_add(0x9e37_79b9_7f4a_7c15))
+        let mut numbers = SplitMix64(seed);
+        numbers.next_number();
+        Random(numbers)
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_number()
     }
 
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
+        self.0.below(end)
     }
 
     fn unit(&mut self) -> f64 {

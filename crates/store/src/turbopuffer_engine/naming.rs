@@ -117,7 +117,7 @@ fn chunk_of(id: &str) -> Option<(&str, &str)> {
 
 fn hex(bytes: &[u8], n_digits: usize) -> String {
     let digest = Sha256::digest(bytes);
-    let mut digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut digits = model::hex(digest);
     digits.truncate(n_digits);
     digits
 }

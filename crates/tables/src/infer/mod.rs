@@ -118,7 +118,6 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
     Ok((config, notes, report))
 }
 
-/// What is drafted from.
 struct Drafted {
     path: PathBuf,
     part: Part,

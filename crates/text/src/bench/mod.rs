@@ -52,27 +52,6 @@ pub fn run() -> Report {
     report
 }
 
-/// Measures long-vowel repair on damaged words: `input<TAB>expected` on each line after the
-/// first, and words that must stay, one on each line after the first.
-pub fn long_vowels(cases: &str, must_stay: &str) -> Report {
-    let mut report = Report::new("long vowels");
-    let (mut n_cases, mut n_right, mut n_broken) = (0_u32, 0_u32, 0_u32);
-    for line in cases.lines().skip(1) {
-        let mut fields = line.split('\t');
-        let (Some(input), Some(expected)) = (fields.next(), fields.next()) else { continue };
-        n_cases += 1;
-        n_right += u32::from(crate::repair_long_vowels(input) == expected);
-        n_broken += u32::from(crate::repair_long_vowels(expected) != expected);
-    }
-    let words = must_stay.lines().skip(1).filter_map(|line| line.split('\t').next());
-    let n_changed = words.filter(|word| crate::repair_long_vowels(word) != *word).count();
-    let share = if n_cases == 0 { 0.0 } else { f64::from(n_right) / f64::from(n_cases) };
-    report.add_noted("repaired", share, "ratio", format!("{n_right} of {n_cases} words"));
-    report.add("right words changed", f64::from(n_broken), "words");
-    report.add("words that must stay changed", n_changed as f64, "words");
-    report
-}
-
 fn analyse_rate(text: &str) -> (f64, usize) {
     let passages = passages(text);
     let analyzer = Analyzer::new();
@@ -121,14 +100,6 @@ fn rate_of<T>(n_bytes: usize, mut work: impl FnMut() -> T) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_vowels_are_counted() {
-        let report =
-            long_vowels("input\texpected\nサ-ビス\tサービス\nA\tB\n", "word\nα-ヘリックス\n");
-        let values: Vec<f64> = report.figures.iter().map(|figure| figure.value).collect();
-        assert_eq!(values, [0.5, 0.0, 0.0]);
-    }
 
     #[test]
     fn passages_are_the_whole_text() {

@@ -98,7 +98,7 @@ fn refusal(spec: &Spec, finding: &ValidationError<'_>) -> ToolError {
 fn written(pointer: &str) -> String {
     let mut path = String::new();
     for segment in pointer.split('/').skip(1) {
-        let segment = segment.replace("~1", "/").replace("~0", "~");
+        let segment = model::pointer_name(segment);
         if segment.bytes().all(|byte| byte.is_ascii_digit()) && !segment.is_empty() {
             path.push_str(&format!("[{segment}]"));
         } else {

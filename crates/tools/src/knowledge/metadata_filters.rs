@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use knowledge::{Condition, MetadataField, Test};
+use knowledge::{Condition, MetadataField, MetadataValue, Test};
 use serde_json::{Map, Value, json};
 
 use crate::ToolError;
@@ -24,9 +24,9 @@ pub(super) fn conditions(filters: &Map<String, Value>) -> Result<Vec<Condition>,
             // A bare null, or a list of nothing, is no filter.
             Value::Null => {}
             Value::Array(values) if values.is_empty() => {}
-            Value::Array(values) => add(Test::AnyOf(values.clone())),
+            Value::Array(_) => add(Test::AnyOf(listed(value))),
             Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                add(Test::AnyOf(vec![value.clone()]));
+                add(Test::AnyOf(listed(value)));
             }
             Value::Object(operators) => {
                 let (mut min, mut max) = (None, None);
@@ -36,8 +36,12 @@ pub(super) fn conditions(filters: &Map<String, Value>) -> Result<Vec<Condition>,
                         ("eq" | "in", operand) => add(Test::AnyOf(listed(operand))),
                         ("not", operand) => add(Test::NoneOf(listed(operand))),
                         ("contains", Value::String(part)) => add(Test::Contains(part.clone())),
-                        ("min", Value::Number(_) | Value::String(_)) => min = Some(operand.clone()),
-                        ("max", Value::Number(_) | Value::String(_)) => max = Some(operand.clone()),
+                        ("min", Value::Number(_) | Value::String(_)) => {
+                            min = Some(metadata_value(operand))
+                        }
+                        ("max", Value::Number(_) | Value::String(_)) => {
+                            max = Some(metadata_value(operand))
+                        }
                         ("is_null", Value::Bool(is_wanted)) => add(Test::IsNull(*is_wanted)),
                         _ => return Err(bad_operator(field, operator, operand)),
                     }
@@ -100,11 +104,27 @@ fn check_dates(
     Ok(())
 }
 
-fn listed(operand: &Value) -> Vec<Value> {
+fn listed(operand: &Value) -> Vec<MetadataValue> {
     match operand {
-        Value::Array(values) => values.clone(),
+        Value::Array(values) => values.iter().map(metadata_value).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            vec![operand.clone()]
+            vec![metadata_value(operand)]
+        }
+    }
+}
+
+/// What is no value is compared as it is written.
+fn metadata_value(operand: &Value) -> MetadataValue {
+    match operand {
+        Value::String(text) => MetadataValue::Text(text.clone()),
+        Value::Bool(flag) => MetadataValue::Boolean(*flag),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => MetadataValue::Whole(whole),
+            (None, Some(real)) => MetadataValue::Real(real),
+            (None, None) => MetadataValue::Text(number.to_string()),
+        },
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            MetadataValue::Text(operand.to_string())
         }
     }
 }

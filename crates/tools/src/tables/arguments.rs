@@ -11,8 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tables::{
     AggregateRequest, Bucket, Calendar, DEFAULT_GROUPS, DEFAULT_PAGE, DEFAULT_PAGE_SIZE, Direction,
-    Error, ExportFormat, Format, Formulas, GroupRequest, MAX_GROUPINGS, MAX_GROUPS, MAX_MEASURES,
-    MAX_PAGE_SIZE, MeasureRequest, Op, QueryRequest, Result, SeriesRequest, SortRequest,
+    Error, ExportFormat, Filters, Format, Formulas, GroupRequest, MAX_GROUPINGS, MAX_GROUPS,
+    MAX_MEASURES, MAX_PAGE_SIZE, MeasureRequest, Op, QueryRequest, Result, SeriesRequest,
+    SortRequest,
 };
 
 use super::schemas::without;
@@ -46,7 +47,8 @@ const OPS: [(&str, Op); 10] = [
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct QueryArguments {
     table: Option<String>,
-    filters: Option<Map<String, Value>>,
+    #[schemars(with = "Option<Map<String, Value>>")]
+    filters: Option<Filters>,
     #[serde(default = "default_page")]
     #[schemars(range(min = 1))]
     page: u64,
@@ -80,14 +82,15 @@ pub(super) struct QueryArguments {
 /// Arguments of `aggregate_table`.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AggregateArguments {
-    #[schemars(description = FILTERS)]
-    filters: Option<Map<String, Value>>,
+    #[schemars(with = "Option<Map<String, Value>>", description = FILTERS)]
+    filters: Option<Filters>,
     #[schemars(length(max = MAX_GROUPINGS))]
     group_by: Option<Vec<GroupArgument>>,
     #[schemars(length(max = MAX_MEASURES))]
     measures: Option<Vec<MeasureArgument>>,
     /// {measure: {min, max, …}}
-    having: Option<Map<String, Value>>,
+    #[schemars(with = "Option<Map<String, Value>>")]
+    having: Option<Filters>,
     sort: Option<Vec<SortArgument>>,
     #[schemars(range(min = 1, max = MAX_GROUPS), extend("default" = DEFAULT_GROUPS))]
     limit: Option<usize>,

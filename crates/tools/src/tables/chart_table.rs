@@ -6,7 +6,8 @@ use filters::charts::{ChartType, Charts, Measured, NO_VALUE, Step, TableChart};
 use model::{Caller, Deadline, Warning};
 use serde_json::{Value, json};
 use tables::{
-    AggregateRequest, AggregateResponse, Calendar, CellWindow, Op, Schema, Service, Zone,
+    AggregateRequest, AggregateResponse, Calendar, CellWindow, FieldFilter, Op, Schema, Service,
+    Zone,
 };
 
 use super::answer::{ADVICE, error, names, schema_of, schemas};
@@ -33,9 +34,9 @@ impl ChartTable {
 
     /// Names a filter without which there would be rows, when there are none.
     fn nearest(&self, call: &Call<'_>, request: &AggregateRequest) -> Option<String> {
-        request.filters.keys().find_map(|name| {
-            let mut wider = request.clone();
-            wider.filters.shift_remove(name);
+        request.filters.names().find_map(|name| {
+            let filters = request.filters.without(name);
+            let wider = AggregateRequest { filters, ..request.clone() };
             let total = self.total(call.caller, &wider, call.deadline)?;
             (total > 0).then(|| format!("; without the filter `{name}` there are {total} rows"))
         })
@@ -43,9 +44,9 @@ impl ChartTable {
 
     /// Names a filter without which some point is not zero, when all are.
     fn nearest_with_amounts(&self, call: &Call<'_>, request: &AggregateRequest) -> Option<String> {
-        request.filters.keys().find_map(|name| {
-            let mut wider = request.clone();
-            wider.filters.shift_remove(name);
+        request.filters.names().find_map(|name| {
+            let filters = request.filters.without(name);
+            let wider = AggregateRequest { filters, ..request.clone() };
             let response = self.service.aggregate(call.caller, &wider, call.deadline).ok()?;
             let mut measures = response.rows.iter().flat_map(|row| &row[response.n_groupings..]);
             let has_amounts =
@@ -282,7 +283,11 @@ fn words(schema: Option<&Schema>, request: &AggregateRequest) -> Vec<String> {
     };
     lines.extend(request.filters.iter().filter(|(name, _)| !is_private(name)).map(
         |(name, value)| {
-            let value = text::redact(&shown(value)).text;
+            let value = match value {
+                FieldFilter::Value(value) => shown(&value.to_json()),
+                FieldFilter::Operators(_) | FieldFilter::Alternatives(_) => value.to_string(),
+            };
+            let value = text::redact(&value).text;
             format!("{name}: {value}")
         },
     ));

@@ -152,7 +152,7 @@ fn aggregates_state_their_zone_and_names() {
     assert_eq!(written(&answer.rows), expected);
     let zoned = ask(&AggregateRequest {
         group_by: vec![month(Some("America/New_York"))],
-        having: json!({ "count": { "min": 2 } }).as_object().unwrap().clone(),
+        having: serde_json::from_value(json!({ "count": { "min": 2 } })).unwrap(),
         ..AggregateRequest::default()
     })
     .unwrap();

@@ -166,5 +166,5 @@ fn redacted(name: &str, text: &str) -> Option<(String, usize)> {
 
 /// Writes a name as a part of a JSON pointer.
 pub(super) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+    model::pointer_token(name).into_owned()
 }

@@ -52,7 +52,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
         BenchCommand::Search(args) => show(&super::eval::bench(args)?),
         BenchCommand::Infer(args) => {
             let config = load(args.config.as_deref(), &variable)?.config;
-            show(&infer::bench::run(&models_dir(&config), None)?);
+            show(&infer::bench::run(&models_dir(&config))?);
         }
         BenchCommand::Lookup(args) => lookup(args)?,
         BenchCommand::Tables(args) => match args.clients {

@@ -32,7 +32,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn key(&self, key: &str) -> Place {
-        let escaped = key.replace('~', "~0").replace('/', "~1");
+        let escaped = model::pointer_token(key);
         let label = match self.label.is_empty() {
             true => key.to_owned(),
             false => format!("{}.{key}", self.label),

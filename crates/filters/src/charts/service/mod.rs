@@ -493,5 +493,5 @@ pub(super) fn listed(periods: &[String]) -> String {
 fn series_id(filter: &ChartFilter) -> String {
     let text = serde_json::to_vec(filter).expect("a filter has string keys");
     let digest = Sha256::digest(&text);
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    model::hex(&digest[..8])
 }

@@ -13,7 +13,7 @@ use self::engine::{Engine, Kernels};
 use super::container::Container;
 use super::kernels::Level;
 use super::pooling::scale_to_one;
-use super::runner::{MAX_THREADS, Urgency, default_threads};
+use super::runner::{Urgency, default_threads};
 use super::unigram::{Tokens, Unigram};
 use crate::{EmbeddedText, Embedder, EmbedderId, Result, TokenVectors};
 
@@ -93,12 +93,6 @@ impl E5Embedder {
     /// Counts the bytes of the packed weights.
     pub fn n_packed_bytes(&self) -> usize {
         self.engine.n_packed_bytes()
-    }
-
-    /// Sets how many threads one call uses, between 1 and [`MAX_THREADS`].
-    pub fn with_threads(mut self, n_threads: usize) -> Self {
-        self.n_threads = n_threads.clamp(1, MAX_THREADS);
-        self
     }
 
     /// Gives the token ids of a passage, for comparison with other programs.

@@ -126,7 +126,7 @@ proptest! {
         n_threads in 1usize..4,
     ) {
         for embedder in all(&Tiny::new(11, 64, 2)) {
-            let embedder = embedder.with_threads(n_threads);
+            let embedder = E5Embedder { n_threads, ..embedder };
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let together = embedder.embed_passages(&texts, &forever()).unwrap();
             for (text, vector) in texts.iter().zip(&together) {

@@ -120,7 +120,6 @@ impl<K: Int8Kernel> Matrix<K> {
         }
     }
 
-    /// Gives one panel.
     #[inline(always)]
     pub(crate) fn panel(&self, panel_idx: usize) -> Panel<'_> {
         let size = PANEL_COLUMNS * self.n_in;

@@ -11,7 +11,6 @@ use std::fmt::Debug;
 
 use super::Level;
 
-/// Columns of a panel.
 pub(crate) const PANEL_COLUMNS: usize = 32;
 /// Neighbouring depths that lie together.
 pub(crate) const QUAD: usize = 4;

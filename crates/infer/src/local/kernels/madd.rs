@@ -25,9 +25,7 @@ pub(crate) struct Madd {
 const HALF_COLUMNS: usize = PANEL_COLUMNS / 2;
 /// Bytes of one quad of half a panel.
 const QUAD_BYTES: usize = HALF_COLUMNS * QUAD;
-/// Bytes of one vector.
 const VECTOR_BYTES: usize = 32;
-/// Numbers of one vector.
 const VECTOR_NUMBERS: usize = 8;
 /// Depths that share a scale.
 const BLOCK_DEPTH: usize = 32;

@@ -16,7 +16,6 @@ pub(crate) struct Pairs {
     vectors: Level,
 }
 
-/// Numbers of one vector.
 const VECTOR_NUMBERS: usize = 8;
 /// Columns that are worked on together: two vectors.
 const HALF_COLUMNS: usize = 2 * VECTOR_NUMBERS;

@@ -19,7 +19,6 @@ pub(crate) struct Vnni {
 
 /// Bytes of one quad of all columns of a panel.
 const QUAD_BYTES: usize = PANEL_COLUMNS * QUAD;
-/// Bytes of one vector.
 const VECTOR_BYTES: usize = 64;
 /// Rows that one pointer reaches: an address may add one or two strides to it.
 const ROWS_PER_POINTER: usize = 3;

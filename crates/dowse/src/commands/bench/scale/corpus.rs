@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use infer::Embedder;
-use model::{DocumentId, Passage, PassageId, Pointer, Span};
+use model::{DocumentId, Passage, PassageId, Pointer, Span, SplitMix64};
 use retrieve::eval::{Dataset, StoredVectors};
 use sha2::{Digest, Sha256};
 use store::Document;
@@ -110,7 +110,7 @@ impl Corpus {
         if number < self.vectors.len() {
             return real.clone();
         }
-        let mut random = Random(number as u64);
+        let mut random = Random(SplitMix64(number as u64));
         let sum: f32 = real.iter().map(|value| value * value).sum();
         let usual = (sum / real.len().max(1) as f32).sqrt();
         real.iter().map(|value| value + random.normal() * MOVED * usual).collect()
@@ -122,13 +122,13 @@ impl Corpus {
     }
 
     fn text(&self, number: usize) -> String {
-        let mut random = Random(number as u64 ^ 0x5eed);
+        let mut random = Random(SplitMix64(number as u64 ^ 0x5eed));
         let n_sentences = self.sentences.len();
         let mut text = String::new();
         for step in 0.. {
             let at = match number < self.vectors.len() {
                 true => number + step,
-                false => random.next() as usize,
+                false => random.0.next_number() as usize,
             };
             text.push_str(&self.sentences[at % n_sentences]);
             if text.len() >= PASSAGE_BYTES {
@@ -162,20 +162,12 @@ fn in_turns(lists: &[Vec<String>]) -> Vec<String> {
 }
 
 /// Numbers that are the same in every run.
-struct Random(u64);
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
     /// Gives a number around 0 whose square is 1 on average.
     fn normal(&mut self) -> f32 {
-        let mut unit = || (self.next() >> 40) as f32 / (1_u64 << 24) as f32;
+        let mut unit = || (self.0.next_number() >> 40) as f32 / (1_u64 << 24) as f32;
         (unit() + unit() + unit() + unit() - 2.0) * 1.732
     }
 }
