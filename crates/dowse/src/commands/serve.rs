@@ -13,12 +13,13 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
 use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
+use crate::commands::reach::open_to_serve;
 use crate::commands::sets::{choose_set, take_folders, take_served};
 use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, DEFAULT_FILE, Loaded, Purpose, load, place_data};
 use crate::files_cli::FilesArgs;
 use crate::wiring::{SharedState, app, store_folder, work_in_background};
-use crate::{control, platform, print, reload};
+use crate::{platform, print, reload};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let mut loaded = load(args.config.config.as_deref(), &variable)?;
@@ -44,13 +45,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         anyhow::Ok(config)
     };
     let mut config = adjust(loaded.config)?;
-    anyhow::ensure!(
-        control::connect(&config.data_dir).is_none(),
-        "a process serves the data of `{}` already\n\
-         hint: use it (`dowse status` says where it listens), stop it, or set another `data_dir`",
-        config.data_dir.display()
-    );
-    let shared_state = SharedState::open(&config)?;
+    let shared_state = open_to_serve(&config)?;
     if is_chosen {
         add_indexed_folders(&mut config, &shared_state)?;
     }
