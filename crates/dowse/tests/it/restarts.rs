@@ -1,12 +1,12 @@
-//! A server that is started while the process before it is just ending: it waits for the data
-//! folder, says so, and serves.
+//! A server that is started while the process before it is just ending waits for the data folder,
+//! says so, and serves. A process that was told to end in the middle of an index is no crash.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use testkit::{Folder, Server};
+use testkit::{Folder, Server, StdioSession};
 
-use crate::test_server::dowse;
+use crate::test_server::{PATIENCE, dowse};
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -73,4 +73,45 @@ fn a_server_is_replaced_at_once() {
         before = next;
     }
     assert!(before.stop().success());
+}
+
+/// Every one of these counted as a crash of the job, which the next start warned of.
+#[test]
+fn an_index_that_was_stopped_goes_on_without_a_word_of_a_crash() {
+    let folder = folder();
+    for n in 0..1_500 {
+        folder.write(format!("documents/{n}.md"), format!("Crane number {n} is painted.\n"));
+    }
+    let data = folder.join("data");
+    let typed = |word: &str| {
+        let mut command = dowse(word);
+        command.arg(folder.join("documents")).arg("--no-model").arg("--data-dir").arg(&data);
+        command.env("DOWSE_LOG", "warn").current_dir(folder.path());
+        command
+    };
+    let mut session = StdioSession::start(typed("mcp"));
+    session.initialize("2025-11-25");
+    assert!(session.close().success());
+    let mut command = typed("serve");
+    command.args(["--listen", "0"]);
+    let server = Server::start_command(command);
+    assert!(!server.stderr().contains("the process ended"), "{}", server.stderr());
+    assert!(server.stop().success());
+    let mut command = typed("index");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // The socket answers once the command can be told to stop.
+    let socket = data.join("control.sock");
+    let answers = || std::os::unix::net::UnixStream::connect(&socket).is_ok();
+    assert!(testkit::wait_until(PATIENCE, answers));
+    let id = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // It may have been done already.
+    let is_stopped = said.contains("stopped before everything was indexed");
+    assert_eq!(output.status.code(), Some(if is_stopped { 2 } else { 0 }), "{said}");
+    let output = typed("index").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !said.contains("the process ended"), "{said}");
 }

@@ -1,6 +1,7 @@
 //! `dowse index`.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ::files::{IndexAnswer, Indexed, Service};
@@ -11,14 +12,14 @@ use model::{Caller, Deadline};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::host::{Host, Hosting, serve_commands};
+use crate::commands::host::{COMMANDS_GRACE, Host, Hosting, serve_commands};
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, only_one, open_all, served};
 use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
-use crate::print;
 use crate::wiring::{SharedState, failing_embedder, remember_before_indexing};
+use crate::{platform, print};
 
 /// How long one wait for a job takes; between two it is seen whether somebody still waits.
 const STEP: Duration = Duration::from_secs(2);
@@ -74,10 +75,12 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
         Set::Here { shared_state, service, app, .. } => block_on(async move {
             let app = app.context("the application was not opened")?;
             let shared = ::serve::Shared::new(*app);
-            let shutdown = CancellationToken::new();
+            let (shutdown, is_stopped) = (CancellationToken::new(), CancellationToken::new());
+            platform::shutdown_on_signal(is_stopped.clone())?;
             let commands = serve_commands(Hosting::Index, &shared_state, shared, shutdown.clone())?;
-            let args = args.clone();
-            tokio::task::spawn_blocking(move || {
+            let (commands, args) = (Arc::new(commands), args.clone());
+            let (of_work, ended) = (Arc::clone(&commands), shutdown.clone());
+            let work = tokio::task::spawn_blocking(move || {
                 // Writing to an engine that is away waits for it; whoever types this would wait
                 // without a word.
                 let indexed = ensure_engine(&shared_state).and_then(|()| {
@@ -86,11 +89,23 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
                     let maker = VectorMaker::ThisCommand;
                     index_roots(&shared_state, &service, &roots, &args, maker, args.json)
                 });
-                commands.finish();
-                shutdown.cancel();
+                of_work.finish();
+                ended.cancel();
                 indexed
-            })
-            .await?
+            });
+            tokio::select! {
+                biased;
+                indexed = work => indexed?,
+                () = is_stopped.cancelled() => {
+                    shutdown.cancel();
+                    let finish = move || commands.finish_within(COMMANDS_GRACE);
+                    tokio::task::spawn_blocking(finish).await?;
+                    anyhow::bail!(
+                        "stopped before everything was indexed; what was indexed is kept\n\
+                         hint: run the same command again, and it goes on from there"
+                    )
+                }
+            }
         }),
     }
 }
