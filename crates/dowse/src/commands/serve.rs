@@ -14,7 +14,7 @@ use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
 use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
 use crate::commands::reach::open_to_serve;
-use crate::commands::sets::{choose_set, take_folders, take_served};
+use crate::commands::sets::{choose_one, choose_set, take_folders};
 use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, DEFAULT_FILE, Loaded, Purpose, load, place_data};
 use crate::files_cli::FilesArgs;
@@ -106,10 +106,7 @@ pub(super) fn configured(args: &FilesArgs) -> anyhow::Result<Loaded> {
     let data_dir = args.data.data_dir.as_deref();
     place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, Purpose::Look, &variable)?;
     match data_dir {
-        None => {
-            choose_set(&mut loaded)?;
-            take_served(&mut loaded, Purpose::Look)?;
-        }
+        None => choose_one(&mut loaded, Purpose::Look)?,
         Some(_) => take_folders(&mut loaded),
     }
     Ok(loaded)
@@ -136,7 +133,9 @@ pub(super) fn choose_served(
             loaded.config.data_dir = std::path::absolute(named)?;
             take_folders(loaded);
         }
-        None => choose_set(loaded)?,
+        None => {
+            choose_set(loaded)?;
+        }
     }
     let has_data = is_placed || store_folder(&loaded.config.data_dir).is_dir();
     anyhow::ensure!(
