@@ -49,8 +49,8 @@ impl Drop for Ended {
 #[test]
 fn a_server_waits_for_the_process_that_has_the_lock() {
     let folder = folder();
-    std::fs::create_dir_all(folder.join("data/store")).unwrap();
-    let lock = std::fs::File::create(folder.join("data/store/lock")).unwrap();
+    fs_err::create_dir_all(folder.join("data/store")).unwrap();
+    let lock = fs_err::File::create(folder.join("data/store/lock")).unwrap().into_file();
     lock.lock().unwrap();
     let mut command = serve(&folder);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
