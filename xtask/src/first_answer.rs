@@ -25,10 +25,12 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Measures, prints, and fails when it took longer than promised.
 pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
-    let binary = match arguments {
-        [] => binary::build(Kind::Shipped)?,
-        ["--binary", path] => PathBuf::from(path),
-        _ => anyhow::bail!("expected nothing or `--binary FILE`"),
+    let (program, words) = match arguments {
+        [] => (binary::build(Kind::Shipped)?, &[][..]),
+        ["--binary", path] => (std::path::absolute(path)?, &[][..]),
+        // As a package starts it: `uvx --offline --from FILE dowse`, `npx dowse-search`.
+        ["--command", program, words @ ..] => (PathBuf::from(program), words),
+        _ => anyhow::bail!("expected nothing, `--binary FILE` or `--command PROGRAM WORD…`"),
     };
     let folder = Folder::new();
     for document_idx in 0..N_DOCUMENTS {
@@ -37,8 +39,11 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
             .write(format!("documents/{document_idx:03}.{ending}"), document(document_idx, ending));
     }
     let begun = Instant::now();
-    let mut command = Command::new(std::path::absolute(binary)?);
-    command.args(["serve", "--no-model", "--listen", "0"]).arg(folder.join("documents"));
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .args(["serve", "--no-model", "--listen", "0"])
+        .arg(folder.join("documents"));
     command.env("XDG_DATA_HOME", folder.join("data")).current_dir(folder.path());
     let server = Server::start_command(command);
     let listening = begun.elapsed();
@@ -65,6 +70,8 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
         seconds(first),
         seconds(complete)
     );
+    // What was started through a runner ends when the runner is asked to, and not when it is killed.
+    anyhow::ensure!(server.stop().success(), "the server did not end well");
     anyhow::ensure!(first < PROMISED, "the first answer took longer than {PROMISED:?}");
     Ok(())
 }

@@ -53,7 +53,7 @@ usage: cargo xtask CHORE
                         FOLDER has documents, or office, tables/nycflights13 and romania/entities
   answer-tokens [--binary FILE] [--before FILE]
                         tokens of a typical answer of every tool, beside those of an earlier build
-  first-answer [--binary FILE]
+  first-answer [--binary FILE | --command PROGRAM WORD…]
                         seconds from the start to the first answer over 300 documents, no model
   instructions [--check]
                         instructions of the main paths by callgrind (Debian's `valgrind`) over a

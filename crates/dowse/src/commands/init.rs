@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::cli::InitArgs;
@@ -67,7 +67,10 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     // `create_new` so that a file which appeared meanwhile is not overwritten either.
-    let mut file = fs_err::OpenOptions::new().write(true).create_new(true).open(&out)?;
+    let mut file =
+        fs_err::OpenOptions::new().write(true).create_new(true).open(&out).context(
+            "the draft cannot be written there\nhint: add `--print` to print it instead",
+        )?;
     std::io::Write::write_all(&mut file, text.as_bytes())?;
     if args.json {
         print::json(&json!({ "file": out, "is_written": true, "draft": text }))?;

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use store::Verify;
 
 use crate::config::{CatalogueKind, Config, is_without_model};
@@ -18,6 +18,10 @@ const LOCK_WAIT: Duration = Duration::from_secs(60);
 
 /// How soon it says that it waits.
 const SAY_AFTER: Duration = Duration::from_secs(2);
+
+/// How long a process that answers is given to end before another one refuses to serve the same
+/// folder: who stops a server and starts it again is often faster than the signal.
+const ENDING_WAIT: Duration = Duration::from_secs(1);
 
 /// How often it looks again.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -33,7 +37,7 @@ pub(crate) enum Reach {
 /// Gets at the data folder of a configuration.
 ///
 /// Fails when it cannot be opened, or when somebody who does not listen keeps it open for longer
-/// than a minute.
+/// than [`LOCK_WAIT`].
 pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
     reach_verified(config, Verify::AtOpening, Jobs::Run)
 }
@@ -74,6 +78,30 @@ pub(crate) fn reach_verified(config: &Config, verify: Verify, jobs: Jobs) -> any
             is_said = true;
             print::note(format!("waiting for another process that has `{shown}` open"));
         }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Opens the data folder of a configuration for a process that serves it, after waiting for one
+/// that is just ending.
+///
+/// # Errors
+///
+/// Those of [`reach`], and when a process serves the folder and goes on doing so.
+pub(crate) fn open_to_serve(config: &Config) -> anyhow::Result<SharedState> {
+    let begun = Instant::now();
+    loop {
+        if control::connect(&config.data_dir).is_none()
+            && let Reach::Here(shared_state) = reach(config)?
+        {
+            return Ok(*shared_state);
+        }
+        ensure!(
+            begun.elapsed() < ENDING_WAIT,
+            "a process serves the data of `{}` already\n\
+             hint: use it (`dowse status` says where it listens), stop it, or set another `data_dir`",
+            config.data_dir.display()
+        );
         std::thread::sleep(LOOK_EVERY);
     }
 }

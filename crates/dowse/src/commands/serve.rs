@@ -13,12 +13,13 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
 use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
-use crate::commands::sets::{choose_set, take_folders, take_served};
+use crate::commands::reach::open_to_serve;
+use crate::commands::sets::{choose_one, choose_set, take_folders};
 use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, DEFAULT_FILE, Loaded, Purpose, load, place_data};
 use crate::files_cli::FilesArgs;
 use crate::wiring::{SharedState, app, store_folder, work_in_background};
-use crate::{control, platform, print, reload};
+use crate::{platform, print, reload};
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let mut loaded = load(args.config.config.as_deref(), &variable)?;
@@ -44,13 +45,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         anyhow::Ok(config)
     };
     let mut config = adjust(loaded.config)?;
-    anyhow::ensure!(
-        control::connect(&config.data_dir).is_none(),
-        "a process serves the data of `{}` already\n\
-         hint: use it (`dowse status` says where it listens), stop it, or set another `data_dir`",
-        config.data_dir.display()
-    );
-    let shared_state = SharedState::open(&config)?;
+    let shared_state = open_to_serve(&config)?;
     if is_chosen {
         add_indexed_folders(&mut config, &shared_state)?;
     }
@@ -111,10 +106,7 @@ pub(super) fn configured(args: &FilesArgs) -> anyhow::Result<Loaded> {
     let data_dir = args.data.data_dir.as_deref();
     place_data(&mut loaded.config, loaded.file.as_deref(), data_dir, Purpose::Look, &variable)?;
     match data_dir {
-        None => {
-            choose_set(&mut loaded)?;
-            take_served(&mut loaded, Purpose::Look)?;
-        }
+        None => choose_one(&mut loaded, Purpose::Look)?,
         Some(_) => take_folders(&mut loaded),
     }
     Ok(loaded)
@@ -141,7 +133,9 @@ pub(super) fn choose_served(
             loaded.config.data_dir = std::path::absolute(named)?;
             take_folders(loaded);
         }
-        None => choose_set(loaded)?,
+        None => {
+            choose_set(loaded)?;
+        }
     }
     let has_data = is_placed || store_folder(&loaded.config.data_dir).is_dir();
     anyhow::ensure!(

@@ -120,12 +120,22 @@ pub(super) fn load_placed(
             loaded.config.data_dir = std::path::absolute(named)?;
             take_folders(&mut loaded);
         }
-        None => {
-            choose_set(&mut loaded)?;
-            take_served(&mut loaded, purpose)?;
-        }
+        None => choose_one(&mut loaded, purpose)?,
     }
     Ok(loaded)
+}
+
+/// Where nothing says where the data is: takes the set that is nearest to the working folder, or
+/// else the one that is served, and says which one that is.
+///
+/// # Errors
+///
+/// Those of [`choose_set`].
+pub(super) fn choose_one(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Result<()> {
+    if let Some(set) = choose_set(loaded)? {
+        print::note(format!("of\n{}", listed(std::slice::from_ref(&set))));
+    }
+    take_served(loaded, purpose)
 }
 
 /// Where nothing is kept here: takes the one data folder that a process has open elsewhere, since
@@ -166,25 +176,26 @@ pub(super) fn take_folders(loaded: &mut Loaded) {
 }
 
 /// Where neither a file nor the environment says where the data is: takes the one set of folders
-/// that is nearest to the working folder, or the one of several that is served.
+/// that is nearest to the working folder, or the one of several that is served, and gives it.
 ///
 /// # Errors
 ///
 /// When there are several.
-pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<()> {
+pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<Option<Remembered>> {
     if variable("DOWSE_DATA_DIR").is_some() {
         take_folders(loaded);
-        return Ok(());
+        return Ok(None);
     }
     if loaded.file.is_some() || !loaded.config.files.roots.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let sets = UserData::find(&variable).as_ref().map(only_one).transpose()?.unwrap_or_default();
     // A `.dowse` of an earlier version does not say which folders it is of.
-    for set in sets {
+    let chosen = sets.into_iter().next();
+    if let Some(set) = chosen.clone() {
         *loaded = taken(set, &loaded.config)?;
     }
-    Ok(())
+    Ok(chosen)
 }
 
 /// Takes the set that is nearest to the working folder; of several the one that is served, or else
@@ -217,7 +228,11 @@ fn listed(sets: &[Remembered]) -> String {
     let line = |set: &Remembered| {
         let folders: Vec<String> =
             set.folders.iter().map(|folder| folder.display().to_string()).collect();
-        format!("  {} with its data in `{}`", folders.join(", "), set.data_dir.display())
+        let data = set.data_dir.display();
+        match folders.as_slice() {
+            [] => format!("  the data in `{data}`"),
+            folders => format!("  {} with its data in `{data}`", folders.join(", ")),
+        }
     };
     sets.iter().map(line).collect::<Vec<_>>().join("\n")
 }

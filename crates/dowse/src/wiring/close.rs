@@ -5,11 +5,18 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
+use ingest::JobQueue;
 use store::Store;
 use tempfile::TempDir;
 
+/// How long jobs may take to stop when the process ends; a document that is being read is finished.
+const JOBS_GRACE: Duration = Duration::from_secs(5);
+
 static OPEN: Mutex<Vec<Weak<Store>>> = Mutex::new(Vec::new());
+
+static QUEUES: Mutex<Vec<Weak<JobQueue>>> = Mutex::new(Vec::new());
 
 /// Folders that go once the stores in them are closed.
 static UNTIL_CLOSED: Mutex<Vec<TempDir>> = Mutex::new(Vec::new());
@@ -27,8 +34,17 @@ pub(super) fn remember(store: &Arc<Store>) {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(store));
 }
 
-/// Closes every store that is still open, so that each is one whole file.
+/// Remembers a queue whose jobs have to stop before its store is closed.
+pub(super) fn remember_queue(queue: &Arc<JobQueue>) {
+    QUEUES.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(queue));
+}
+
+/// Stops what runs and closes every store that is still open, so that each is one whole file.
 pub(crate) fn close_stores() {
+    let queues = std::mem::take(&mut *QUEUES.lock().unwrap_or_else(PoisonError::into_inner));
+    for queue in queues.iter().filter_map(Weak::upgrade) {
+        queue.stop_within(JOBS_GRACE);
+    }
     super::presence::leave();
     let open = std::mem::take(&mut *OPEN.lock().unwrap_or_else(PoisonError::into_inner));
     for store in open {

@@ -69,8 +69,10 @@ fn look(shared_state: &SharedState) -> Health {
     let n_free = free_bytes(shared_state.data_dir()).filter(|n_free| *n_free < MIN_FREE_BYTES);
     if let Some(n_free) = n_free.filter(|_| store.writes) {
         let problem = format!(
-            "{n_free} bytes are free on the volume of `{}`, fewer than {MIN_FREE_BYTES}",
-            shared_state.data_dir().display()
+            "{} are free on the volume of `{}`, fewer than {}",
+            crate::print::bytes(n_free),
+            shared_state.data_dir().display(),
+            crate::print::bytes(MIN_FREE_BYTES)
         );
         let hint = "free space: what waits goes on by itself";
         health = health.with("disk", problem, hint).without_writes();

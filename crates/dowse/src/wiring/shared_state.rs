@@ -333,7 +333,10 @@ impl SharedState {
             false => JobQueue::open(catalogue, runners, bounds, clock)?,
         };
         let workers = match self.jobs {
-            Jobs::Run => Some(Workers::start(&queue)?),
+            Jobs::Run => {
+                close::remember_queue(&queue);
+                Some(Workers::start(&queue)?)
+            }
             Jobs::Leave => None,
         };
         let vectors = Vectors::new(Arc::clone(&store), Arc::clone(&self.embedder));

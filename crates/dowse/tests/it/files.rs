@@ -102,6 +102,12 @@ fn a_place_in_a_file_and_a_result_are_resources() {
     let text = read(&uri)["contents"][0]["text"].as_str().unwrap().to_owned();
     assert!(text.contains("Ann") && !text.contains("ann@example.org"), "{text}");
 
+    // One of which there is nothing to see was an empty text.
+    let empty = fixture.folder.write("fixture/noise.bin", [0_u8, 159, 146, 150, 0, 1, 2, 3]);
+    let uri = json!(format!("dowse://files{}", empty.display()));
+    let text = read(&uri)["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("not indexed yet"), "{text}");
+
     let outside = format!("dowse://files{}", fixture.path("../outside/secret.txt"));
     for uri in [outside.as_str(), "dowse://open/AAAA", "dowse://files/etc/hostname"] {
         let error = mcp.request_error("resources/read", &json!({ "uri": uri }));

@@ -152,6 +152,41 @@ fn an_empty_folder_is_looked_at_without_a_word_or_a_trace() {
     assert!(!machine.0.join("data").exists() && !machine.0.join("work/.dowse").exists());
 }
 
+/// A search of a folder that had just been indexed said to index it.
+#[cfg(unix)]
+#[test]
+fn a_folder_of_links_and_an_empty_one_are_said_to_hold_nothing() {
+    let machine = Machine::new();
+    machine.0.write("elsewhere/plan.md", "The harbour crane is painted in May.\n");
+    machine.0.write("work/links/.hidden", "");
+    std::os::unix::fs::symlink("../../elsewhere", machine.0.join("work/links/to")).unwrap();
+    fs_err::create_dir_all(machine.0.join("work/empty")).unwrap();
+    for folder in ["empty", "links"] {
+        let search = ["search", "--no-model", "--root", folder, "crane"];
+        let (_, stderr) = said(&machine.run("work", &search), 2);
+        assert!(stderr.contains("no index here"), "{stderr}");
+        let (_, stderr) = said(&machine.run("work", &["index", "--no-model", folder]), 0);
+        assert!(stderr.contains("holds no file that is read"), "{stderr}");
+        let (_, stderr) = said(&machine.run("work", &search), 1);
+        assert!(stderr.contains("symbolic links") && !stderr.contains("dowse index"), "{stderr}");
+    }
+}
+
+/// Which of the data folders it was could only be guessed.
+#[test]
+fn a_command_says_whose_data_it_took() {
+    let machine = Machine::new();
+    machine.0.write("work/documents/plan.md", "The harbour crane is painted in May.\n");
+    said(&machine.run("work", &["index", "--no-model", "documents"]), 0);
+    for words in [&["kb", "list"][..], &["context", "project", "list"], &["audit"], &["tools"]] {
+        let (_, stderr) = said(&machine.run("work/below", words), 0);
+        let is_said = stderr.contains("work/documents with its data in `");
+        assert!(is_said, "{words:?}: {stderr}");
+        let quiet = [words, &["-q"]].concat();
+        assert_eq!(said(&machine.run("work/below", &quiet), 0).1, "", "{words:?}");
+    }
+}
+
 #[test]
 fn secrets_of_callers_are_not_needed_to_look_and_to_index() {
     let machine = Machine::new();

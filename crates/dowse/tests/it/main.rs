@@ -52,5 +52,6 @@ mod ranked_lists;
 mod reconcile;
 mod records;
 mod reload;
+mod restarts;
 mod servers;
 mod upgrade;

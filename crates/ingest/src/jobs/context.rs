@@ -173,8 +173,12 @@ impl JobContext {
             job.progress = progress;
             job.clone()
         };
-        self.queue.note(&job);
-        if is_due && let Err(error) = self.queue.keep(&job) {
+        // One that was let wait while it was stopping must not be written as running again.
+        let is_running = self.queue.note(&job);
+        if is_running
+            && is_due
+            && let Err(error) = self.queue.keep(&job)
+        {
             tracing::warn!(
                 job = %job.id,
                 error = &error as &dyn std::error::Error,

@@ -71,6 +71,25 @@ fn a_job_survives_any_number_of_processes() {
     assert_eq!((done.state, done.n_attempts, done.crashes.n_crashes), (JobState::Done, 1, 10));
 }
 
+/// Every Ctrl-C and every client that left during a long index counted as a crash, after three of
+/// which documents were taken in small groups, and one of them could be left out.
+#[test]
+fn a_process_that_was_told_to_end_is_no_crash() {
+    let machine = Machine::new();
+    let id = machine.start().submit(new()).unwrap().id;
+    for _ in 0..4 {
+        let queue = machine.start();
+        let (context, _) = queue.next(Priority::Low).unwrap();
+        // It does not stop in time, and says how far it is once more.
+        queue.stop_within(std::time::Duration::ZERO);
+        assert!(context.progress().is_cancelled());
+        assert!(!queue.note(&context.job.lock()));
+    }
+    let job = machine.start().get(&id).unwrap();
+    let counts = (job.n_attempts, job.crashes.n_crashes);
+    assert_eq!((job.state, counts), (JobState::Queued, (0, 0)));
+}
+
 /// Ends the process, as far as a test can, over some documents.
 struct Deadly(BTreeSet<&'static str>);
 

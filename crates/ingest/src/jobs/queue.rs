@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -417,11 +417,36 @@ impl JobQueue {
         self.changed.notify_all();
     }
 
-    /// Notes how far a running job is, for those who ask.
-    pub(super) fn note(&self, job: &Job) {
-        if let Some((running, _)) = self.state.lock().running.get_mut(&job.id) {
-            running.progress = job.progress.clone();
+    /// Asks running jobs to stop, lets no other begin, and waits for them, so long at most. They wait
+    /// in the catalogue and go on the next time; one that is not done in time waits too, since a
+    /// process that was told to end is none that a document has ended.
+    pub fn stop_within(&self, limit: Duration) {
+        self.close();
+        let deadline = Instant::now() + limit;
+        let late: Vec<Job> = {
+            let mut state = self.state.lock();
+            while !state.running.is_empty() {
+                if self.changed.wait_until(&mut state, deadline).timed_out() {
+                    break;
+                }
+            }
+            state.running.drain().map(|(_, (job, _))| job).collect()
+        };
+        for mut job in late {
+            job.n_attempts = job.n_attempts.saturating_sub(1);
+            if let Err(error) = self.wait_again(&mut job) {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(job = %job.id, error, "a job that was stopped could not be written");
+            }
         }
+    }
+
+    /// Notes how far a running job is, for those who ask; tells whether it is still a running one.
+    pub(super) fn note(&self, job: &Job) -> bool {
+        let mut state = self.state.lock();
+        let Some((running, _)) = state.running.get_mut(&job.id) else { return false };
+        running.progress = job.progress.clone();
+        true
     }
 
     /// Tells whether someone asked to stop a running job.

@@ -65,11 +65,16 @@ impl Resources for FilePlaces {
         match self.service.preview(caller, &request) {
             Ok(preview) => {
                 let text = preview.preview;
+                // A file of which there is nothing to see says why, as `openFile` does.
+                let why = || preview.warnings.iter().map(|warning| warning.message.as_str());
                 let body = match preview.window.next().filter(|_| !text.is_empty()) {
                     Some(end) => ResourceBody::SourcePart {
                         next: encode(&preview.path, &format!("{CHAR}{end}")),
                         text,
                     },
+                    None if text.is_empty() && !preview.warnings.is_empty() => {
+                        ResourceBody::OwnText(why().collect::<Vec<_>>().join("\n"))
+                    }
                     None => ResourceBody::SourceText(text),
                 };
                 Ok(Some(ResourceContent { mime_type: "text/plain".to_owned(), body }))

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::DemoArgs;
 use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
+use crate::commands::reach::open_to_serve;
 use crate::commands::serve::{bind, cannot_listen};
 use crate::commands::{block_on, connect, models, variable};
 use crate::config::{Config, DEFAULT_FILE, DEMO, EmbedderProvider, load_as_written};
@@ -36,7 +37,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         pull_model(&config);
     }
     let is_json = args.json;
-    let shared_state = SharedState::open(&config)?;
+    let shared_state = open_to_serve(&config)?;
     block_on(async move {
         let shutdown = CancellationToken::new();
         platform::shutdown_on_signal(shutdown.clone())?;

@@ -130,7 +130,13 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     let looked = if has_store { of_store(located) } else { without_store(located) };
     match looked {
         Ok(more) => {
-            let is_known = |finding: &Finding| is_model_configured && finding.check == "model";
+            let is_full =
+                findings.iter().any(|it| it.check == "disk" && it.state == State::Problem);
+            let is_known = |finding: &Finding| match finding.check.as_str() {
+                "model" => is_model_configured,
+                "disk" => is_full,
+                _ => false,
+            };
             // A server that answers may still refuse what it is asked for.
             let is_refused = |check: &str| {
                 let is_same = |other: &Finding| other.check == check;

@@ -1,6 +1,7 @@
 //! `dowse index`.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ::files::{IndexAnswer, Indexed, Service};
@@ -11,14 +12,16 @@ use model::{Caller, Deadline};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::host::{Host, Hosting, serve_commands};
+use crate::commands::host::{COMMANDS_GRACE, Host, Hosting, serve_commands};
 use crate::commands::reach::{Form, typed};
 use crate::commands::sets::{Need, Set, only_one, open_all, served};
 use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
-use crate::print;
-use crate::wiring::{SharedState, failing_embedder, remember_before_indexing};
+use crate::wiring::{
+    MIN_FREE_BYTES, SharedState, failing_embedder, free_bytes, remember_before_indexing,
+};
+use crate::{platform, print};
 
 /// How long one wait for a job takes; between two it is seen whether somebody still waits.
 const STEP: Duration = Duration::from_secs(2);
@@ -34,6 +37,10 @@ const STALLED_AFTER: Duration = Duration::from_secs(5);
 
 /// How long the model may take to load.
 const MODEL_WAIT: Duration = Duration::from_secs(120);
+
+/// What is said of a folder in which there was nothing to index.
+pub(super) const HOLDS_NOTHING: &str = "holds no file that is read: symbolic links, hidden files, \
+                                        and what an ignore rule names are left out";
 
 /// Who makes the vectors that are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,10 +81,12 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
         Set::Here { shared_state, service, app, .. } => block_on(async move {
             let app = app.context("the application was not opened")?;
             let shared = ::serve::Shared::new(*app);
-            let shutdown = CancellationToken::new();
+            let (shutdown, is_stopped) = (CancellationToken::new(), CancellationToken::new());
+            platform::shutdown_on_signal(is_stopped.clone())?;
             let commands = serve_commands(Hosting::Index, &shared_state, shared, shutdown.clone())?;
-            let args = args.clone();
-            tokio::task::spawn_blocking(move || {
+            let (commands, args) = (Arc::new(commands), args.clone());
+            let (of_work, ended) = (Arc::clone(&commands), shutdown.clone());
+            let work = tokio::task::spawn_blocking(move || {
                 // Writing to an engine that is away waits for it; whoever types this would wait
                 // without a word.
                 let indexed = ensure_engine(&shared_state).and_then(|()| {
@@ -86,11 +95,23 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
                     let maker = VectorMaker::ThisCommand;
                     index_roots(&shared_state, &service, &roots, &args, maker, args.json)
                 });
-                commands.finish();
-                shutdown.cancel();
+                of_work.finish();
+                ended.cancel();
                 indexed
-            })
-            .await?
+            });
+            tokio::select! {
+                biased;
+                indexed = work => indexed?,
+                () = is_stopped.cancelled() => {
+                    shutdown.cancel();
+                    let finish = move || commands.finish_within(COMMANDS_GRACE);
+                    tokio::task::spawn_blocking(finish).await?;
+                    anyhow::bail!(
+                        "stopped before everything was indexed; what was indexed is kept\n\
+                         hint: run the same command again, and it goes on from there"
+                    )
+                }
+            }
         }),
     }
 }
@@ -120,6 +141,7 @@ fn index_roots(
     is_json: bool,
 ) -> anyhow::Result<Outcome> {
     let mut reports = Vec::new();
+    let when_stalled = &|| ensure_room(shared_state);
     for root in roots {
         // A job that runs already, or that was stopped and goes on now, may have passed a file by
         // before it changed: what is there when the command is typed is found when it ends.
@@ -128,13 +150,16 @@ fn index_roots(
         let mut is_read = false;
         if let Some(job) = running {
             let is_full = job.arguments["full"] == true;
-            follow(service, root, is_full)?;
+            follow(service, root, is_full, when_stalled)?;
             // What a full one of everything has just read is not read a second time.
             is_read = is_full && job.arguments["paths"].is_null();
         }
-        let indexed = follow(service, root, args.full && !is_read)?;
+        let indexed = follow(service, root, args.full && !is_read, when_stalled)?;
         if !is_json {
             print::line(done(root, &indexed));
+        }
+        if indexed.indexed + indexed.skipped == 0 && indexed.n_warnings == 0 {
+            print::note(format!("  it {HOLDS_NOTHING}"));
         }
         for warning in indexed.warnings.iter().take(args.warnings) {
             print::note(format!("  {}: {}", warning.code, warning.message));
@@ -288,7 +313,7 @@ fn failing(shared_state: &SharedState) -> Option<ModelState> {
 pub(crate) fn show_indexing(service: Service) {
     std::thread::spawn(move || {
         for root in service.roots(&Caller::local_admin()) {
-            match follow(&service, &root, false) {
+            match follow(&service, &root, false, &|| Ok(())) {
                 Ok(indexed) => print::note(done(&root, &indexed)),
                 Err(error) => tracing::warn!(error = format!("{error:#}"), root, "indexing failed"),
             }
@@ -296,12 +321,36 @@ pub(crate) fn show_indexing(service: Service) {
     });
 }
 
-/// Indexes a root, or joins whoever does, and shows how far it is.
-fn follow(service: &Service, root: &str, full: bool) -> anyhow::Result<Indexed> {
+/// Fails where there is no room to go on: a server waits for it, and whoever types a command would
+/// wait without a word.
+fn ensure_room(shared_state: &SharedState) -> anyhow::Result<()> {
+    let data_dir = shared_state.data_dir();
+    let n_free = free_bytes(data_dir).filter(|n_free| *n_free < MIN_FREE_BYTES);
+    anyhow::ensure!(
+        n_free.is_none(),
+        "the disk is full: {} are free on the volume of `{}`, and {} are needed; what was indexed is \
+         kept\n\
+         hint: free space, or name another folder with `--data-dir`, then run the same command again",
+        print::bytes(n_free.unwrap_or_default()),
+        data_dir.display(),
+        print::bytes(MIN_FREE_BYTES)
+    );
+    Ok(())
+}
+
+/// Indexes a root, or joins whoever does, and shows how far it is. Where it did not get on in a
+/// step, `when_stalled` says whether to wait on.
+fn follow(
+    service: &Service,
+    root: &str,
+    full: bool,
+    when_stalled: &dyn Fn() -> anyhow::Result<()>,
+) -> anyhow::Result<Indexed> {
     let caller = Caller::local_admin();
     tracing::info!(root, full, "indexing");
     let bar = print::Bar::new();
     let last = RefCell::new(None);
+    let mut last_step = None;
     let show = |progress: &JobProgress| {
         bar.show(progress);
         *last.borrow_mut() = Some(progress.clone());
@@ -310,7 +359,14 @@ fn follow(service: &Service, root: &str, full: bool) -> anyhow::Result<Indexed> 
         print::ensure_reader()?;
         let deadline = Deadline::after(STEP);
         match service.index(&caller, root, full, Priority::High, &deadline, &show)? {
-            IndexAnswer::Running { progress, .. } => show(&progress),
+            IndexAnswer::Running { progress, .. } => {
+                let is_stalled = last_step == Some(progress.n_done);
+                last_step = Some(progress.n_done);
+                show(&progress);
+                if is_stalled {
+                    when_stalled()?;
+                }
+            }
             IndexAnswer::Done(indexed) => {
                 // The job told how far it was a moment ago; a bar that goes away at 9 of 10 looks
                 // as if something was left.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ::files::{SearchRequest, SearchResults, Service};
 use anyhow::Context;
+use ingest::JobState;
 use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 
@@ -124,15 +125,30 @@ fn answer_of(
     if found.items.is_empty() {
         super::index::ensure_engine(shared_state)?;
         let outcomes = service.outcomes(&caller)?;
-        let has_files = outcomes.iter().any(|root| !root.counts.is_empty());
-        let roots = service.roots(&caller);
-        anyhow::ensure!(
-            has_files,
-            "no index here: nothing of {} is indexed\nhint: run `{index_command}`",
-            roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", "),
-        );
+        if outcomes.iter().all(|root| root.counts.is_empty()) {
+            let roots = service.roots(&caller);
+            let shown: Vec<String> = roots.iter().map(|root| format!("`{root}`")).collect();
+            let shown = shown.join(", ");
+            anyhow::ensure!(
+                was_indexed(shared_state, &roots)?,
+                "no index here: nothing of {shown} is indexed\nhint: run `{index_command}`",
+            );
+            // Who has just run that command must not be told to run it.
+            let message = format!("{shown} {}", super::index::HOLDS_NOTHING);
+            found.warnings.push(model::Warning::new("no_files", message));
+        }
     }
     Ok(answer(request.query, found))
+}
+
+/// Tells whether one of these folders was looked through to its end.
+fn was_indexed(shared_state: &SharedState, roots: &[String]) -> anyhow::Result<bool> {
+    let jobs = shared_state.open_store()?.queue.list()?;
+    Ok(jobs.iter().any(|job| {
+        job.kind == ::files::INDEX_JOB
+            && job.state == JobState::Done
+            && roots.contains(&job.subject)
+    }))
 }
 
 fn answer(query: String, found: SearchResults) -> Answer {

@@ -104,12 +104,6 @@ impl Bed {
     }
 }
 
-/// How often a server is started while the one before it is about to end.
-const MAX_STARTS: usize = 300;
-
-/// The time between two starts.
-const START_STEP: Duration = Duration::from_millis(100);
-
 #[track_caller]
 fn start_in(folder: &Folder) -> Server {
     Server::start_command(serve_in(folder))
@@ -129,24 +123,7 @@ impl Member {
     /// Starts again with what is in its folder.
     #[track_caller]
     fn start_again(&mut self) {
-        // The process before may still be about to end: it answers, or only has the lock.
-        let is_ending = |reason: &str| {
-            ["serves the data of", "is in use by another process"]
-                .iter()
-                .any(|message| reason.contains(message))
-        };
-        for _ in 0..MAX_STARTS {
-            match Server::try_start(serve_in(&self.folder)) {
-                Err(reason) if is_ending(&reason) => {
-                    std::thread::sleep(START_STEP);
-                }
-                started => {
-                    self.server = started.unwrap_or_else(|reason| panic!("{reason}"));
-                    return;
-                }
-            }
-        }
-        panic!("the process before never ended");
+        self.server = Server::start_command(serve_in(&self.folder));
     }
 
     /// Kills the process at once, as a power cut would.
