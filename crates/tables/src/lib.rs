@@ -40,6 +40,7 @@ mod config;
 mod schema;
 
 mod cursor;
+mod figures;
 mod filters;
 mod moments;
 mod numbers;

@@ -7,12 +7,12 @@ use columns::{Answer, Kind, Query, Sort, Table, Value as Cell, Zone};
 use model::{Access, Deadline, Warning};
 use parking_lot::Mutex;
 
-use crate::aggregate::without_noise;
 use crate::call_zone::CallZone;
 use crate::cells::{CellWindow, n_shown_chars};
 use crate::check::{check_page, checked_names, checked_series, checked_sort};
 use crate::config::{FieldType, Operator};
 use crate::cursor::SortKeys;
+use crate::figures::without_noise;
 use crate::filters::typed;
 use crate::private::{Marks, is_private};
 use crate::request::{Format, QueryRequest};

@@ -226,7 +226,10 @@ impl Records {
             let is_whole = parsed.is_some_and(|parsed| parsed.is_terminated)
                 || (self.is_ended && parsed.is_some());
             if let Some(parsed) = parsed.filter(|_| is_whole) {
-                if parsed.n_lines > 1 && self.is_lines(start, parsed, delimiter) {
+                // Between commas a record with the right number of cells is what its quotes say,
+                // whatever its lines look like; text between tabs seldom has breaks in cells.
+                let is_row = delimiter != b'\t' && cells.len() == self.n_columns;
+                if parsed.n_lines > 1 && !is_row && self.is_lines(start, parsed, delimiter) {
                     cells.clear();
                     let line =
                         split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);
