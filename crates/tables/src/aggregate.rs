@@ -145,6 +145,7 @@ pub(crate) fn aggregate(
     let zone = CallZone::of_call(table, request.time_zone.as_deref(), zones_of_groups, deadline)?;
     let (mut wanted, columns, zones) = plan(table, request, &zone)?;
     let marks = table.measure_marks(&wanted, &columns, deadline)?;
+    table.check_group_order(&mut wanted, &columns, deadline)?;
     let limit = wanted.limit;
     let n_asked = wanted.measures.len();
     let counted = count_values(&mut wanted);

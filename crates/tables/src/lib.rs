@@ -60,6 +60,7 @@ mod export;
 mod find;
 mod handler;
 mod links;
+mod order;
 mod private;
 mod relations;
 mod secret;

@@ -67,6 +67,7 @@ impl ServedTable {
             CallZone::of_call(self, request.time_zone.as_deref(), std::iter::empty(), deadline)?;
         let typed = typed(schema, &request.filters, &zone)?;
         let sort = checked_sort(schema, request, &typed)?;
+        self.check_order(sort.iter().map(|sort| sort.id.as_str()), deadline)?;
         let columns = checked_names(schema, "column", request.columns.as_deref())?
             .unwrap_or_else(|| schema.column_names());
         let facets = match checked_names(schema, "facet", request.facets.as_deref())? {
