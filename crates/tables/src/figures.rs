@@ -92,7 +92,9 @@ pub(crate) fn without_noise(number: f64) -> f64 {
     /// So many decimal digits a float holds for sure.
     const DIGITS: usize = 15;
     const BITS: f64 = 4.0;
-    if !number.is_finite() || number.fract() == 0.0 {
+    /// From here on fifteen digits would leave no decimals.
+    const ALL_WHOLE: f64 = 1e14;
+    if number.fract() == 0.0 || number.abs() >= ALL_WHOLE {
         return number;
     }
     let short: f64 = format!("{number:.*e}", DIGITS - 1).parse().unwrap_or(number);
@@ -111,6 +113,7 @@ mod tests {
             (1e-300, 1e-300),
             (1.234_567_89e-10, 1.234_567_89e-10),
             (100_000_000_000_000.25, 100_000_000_000_000.25),
+            (4_503_599_627_370_481.5, 4_503_599_627_370_481.5),
             (-1.1 - 2.2, -3.3),
             (2.0 / 3.0, 0.666_666_666_666_667),
         ] {
