@@ -181,7 +181,17 @@ impl Aggregate {
             };
             let column = find(name)?;
             if !measure.op.takes(column.kind) {
-                return Err(wrong(column, "this measure"));
+                return Err(Error::WrongMeasure {
+                    op: measure.op.name(),
+                    column: column.name.clone(),
+                    kind: column.kind.as_str(),
+                    allowed: match column.kind {
+                        Kind::Boolean => "`count` and `count_distinct`",
+                        Kind::Text | Kind::Number | Kind::Timestamp => {
+                            "`count`, `count_distinct`, `min` and `max`"
+                        }
+                    },
+                });
             }
             if column.has_lists && !matches!(measure.op, Op::Count) {
                 return Err(wrong(column, "a measure, since its cells hold several values"));
@@ -278,8 +288,9 @@ fn passes(value: &Value, test: &Test) -> bool {
     }
 }
 
-/// The number of the last range on either side: what an integer of 64 bits holds.
-pub(crate) const LAST_RANGE: f64 = 9e18;
+/// The number of the last range of a width on either side, which takes everything beyond it: what
+/// an integer of 64 bits holds.
+pub const LAST_RANGE: f64 = 9e18;
 
 /// Gives the number of the bar that holds a value.
 pub(crate) fn width_number(value: f64, width: f64) -> i64 {
@@ -301,6 +312,20 @@ pub(crate) fn range_number(value: f64, width: f64) -> i64 {
     }
 }
 
+/// Gives a width as a whole number, where it is one: whole numbers are then divided as such, for
+/// beyond 2^53 a float no longer tells neighbours apart.
+pub(crate) fn whole_width(width: f64) -> Option<i64> {
+    (width.fract() == 0.0 && (1.0..LAST_RANGE).contains(&width)).then_some(width as i64)
+}
+
+/// Gives the number of the range that holds a value of a column.
+pub(crate) fn range_number_of(value: &Value, width: f64) -> i64 {
+    match (value, whole_width(width)) {
+        (Value::Integer(number), Some(width)) => number.div_euclid(width),
+        (value, _) => range_number(value.as_f64().unwrap_or_default(), width),
+    }
+}
+
 /// Gives the whole number of ranges in one, for widths like 0.1.
 pub(crate) fn ranges_in_one(width: f64) -> Option<f64> {
     let inverse = (1.0 / width).round();
@@ -315,6 +340,10 @@ fn start_of_range(number: i64, width: f64) -> f64 {
 
 /// Gives the lower end of a range as a value.
 pub(crate) fn width_start(number: i64, width: f64) -> Value {
+    let whole = whole_width(width).and_then(|width| number.checked_mul(width));
+    if let Some(start) = whole {
+        return Value::Integer(start);
+    }
     let start = start_of_range(number, width);
     if start.fract() == 0.0 && start.abs() < 9e15 {
         Value::Integer(start as i64)
@@ -323,17 +352,64 @@ pub(crate) fn width_start(number: i64, width: f64) -> Value {
     }
 }
 
-/// Finds where a percentile lies among `n` values in order: two neighbours and how far between.
-pub(crate) fn percentile_place(n: u64, percent: u8) -> (u64, u64, f64) {
-    let place = (n.saturating_sub(1)) as f64 * f64::from(percent) / 100.0;
-    let low = place.floor();
-    let high = place.ceil();
-    (low as u64, high as u64, place - low)
+/// Where a percentile lies among values in order: two neighbours, and how far between them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PercentilePlace {
+    pub(crate) low_idx: u64,
+    pub(crate) high_idx: u64,
+    /// How far behind the lower neighbour, in hundredths of the way to the higher one: whole, so
+    /// that nothing is lost before the neighbours are known.
+    hundredths: u8,
 }
 
-/// Gives the value between two neighbours. Whole results of whole numbers stay exact.
-pub(crate) fn between(low: f64, high: f64, share: f64) -> f64 {
-    if share == 0.0 || low == high { low } else { low + (high - low) * share }
+impl PercentilePlace {
+    /// Finds the place among `n` values.
+    pub(crate) fn among(n: u64, percent: u8) -> Self {
+        let place = u128::from(n.saturating_sub(1)) * u128::from(percent);
+        let low_idx = (place / 100) as u64;
+        let hundredths = (place % 100) as u8;
+        PercentilePlace { low_idx, high_idx: low_idx + u64::from(hundredths > 0), hundredths }
+    }
+
+    /// Gives the value between two neighbours; one of them where it lies on it.
+    pub(crate) fn between(self, low: f64, high: f64) -> f64 {
+        if self.hundredths == 0 || low == high {
+            return low;
+        }
+        let share = f64::from(self.hundredths) / 100.0;
+        let way = high - low;
+        if way.is_finite() { low + way * share } else { low * (1.0 - share) + high * share }
+    }
+
+    /// Gives the value between two whole neighbours, to the last digit.
+    pub(crate) fn between_whole(self, low: i64, high: i64) -> Value {
+        let way = i128::from(high) - i128::from(low);
+        whole_ratio(i128::from(low) * 100 + way * i128::from(self.hundredths), 100)
+    }
+}
+
+/// Gives the mean of whole numbers from their sum.
+pub(crate) fn whole_mean(sum: i128, n_values: u64) -> Value {
+    whole_ratio(sum, i128::from(n_values.max(1)))
+}
+
+/// Divides whole numbers. Beyond 2^53 a float is coarser than one, so the nearest whole number is
+/// given there, the even one of two.
+fn whole_ratio(dividend: i128, divisor: i128) -> Value {
+    const EXACT: u128 = 1 << 53;
+    let (quotient, rest) = (dividend.div_euclid(divisor), dividend.rem_euclid(divisor));
+    if rest == 0 {
+        return whole_sum(quotient);
+    }
+    if quotient.unsigned_abs() < EXACT {
+        return Value::Real(quotient as f64 + rest as f64 / divisor as f64);
+    }
+    let is_above_half = match (2 * rest).cmp(&divisor) {
+        Ordering::Less => false,
+        Ordering::Equal => quotient % 2 != 0,
+        Ordering::Greater => true,
+    };
+    whole_sum(quotient + i128::from(is_above_half))
 }
 
 /// A sum of whole numbers as a value: whole while it can be.

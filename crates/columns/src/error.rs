@@ -27,6 +27,23 @@ pub enum Error {
         /// What was asked.
         test: &'static str,
     },
+    /// A measure that makes no sense for the column's type.
+    #[error("`{op}` takes numbers, and `{column}` holds {kind}: allowed are {allowed}")]
+    WrongMeasure {
+        /// The measure.
+        op: String,
+        /// The column.
+        column: String,
+        /// What it holds.
+        kind: &'static str,
+        /// What it can be measured by.
+        allowed: &'static str,
+    },
+    /// A figure that the database cannot hold while it computes it.
+    #[error(
+        "a sum is beyond 1.7e308, which is more than a number holds: leave such rows out with `filters`"
+    )]
+    Overflow,
     /// A series over more points than are worth sending.
     #[error("a series by {bucket} has {n_points} points, at most {limit} are allowed")]
     TooManyPoints {
@@ -265,6 +282,8 @@ impl Error {
             self,
             Error::UnknownColumn { .. }
                 | Error::WrongTest { .. }
+                | Error::WrongMeasure { .. }
+                | Error::Overflow
                 | Error::TooManyPoints { .. }
                 | Error::TooManyGroups { .. }
                 | Error::UnknownZone { .. }
@@ -307,6 +326,8 @@ impl Error {
             Error::Parquet { .. } | Error::Arrow { .. } => true,
             Error::UnknownColumn { .. }
             | Error::WrongTest { .. }
+            | Error::WrongMeasure { .. }
+            | Error::Overflow
             | Error::TooManyPoints { .. }
             | Error::TooManyGroups { .. }
             | Error::UnknownZone { .. }

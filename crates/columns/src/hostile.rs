@@ -172,3 +172,13 @@ proptest! {
         }
     }
 }
+
+/// An address of two lines has as many commas in each as a row has cells.
+#[test]
+fn a_cell_of_several_lines_is_one_whatever_its_commas() {
+    let content = b"id,address,n\n1,\"Main St 5, Springfield\nIL, US\",2\n";
+    let dataset = read("a.csv", content, &TableSpec::all_text()).unwrap();
+    assert_eq!(dataset.n_rows(), 1);
+    let address = dataset.column("address").unwrap();
+    assert_eq!(address.text(0), Some("Main St 5, Springfield\nIL, US"));
+}

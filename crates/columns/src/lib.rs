@@ -69,7 +69,7 @@ pub mod bench;
 mod error;
 
 pub use aggregate::{
-    Aggregate, AggregateAnswer, GroupBy, Grouping, Having, MAX_AGGREGATE_GROUPS,
+    Aggregate, AggregateAnswer, GroupBy, Grouping, Having, LAST_RANGE, MAX_AGGREGATE_GROUPS,
     MAX_DATABASE_GROUPS, Measure, Op, Output, OutputSort,
 };
 pub use away::ReopeningTable;

@@ -52,6 +52,8 @@ pub enum DateOrder {
     Dmy,
     /// `12/31/2024`.
     Mdy,
+    /// `20241231`, eight digits without anything between them.
+    Ymd,
 }
 
 /// The width of one bar of a series.
@@ -121,14 +123,27 @@ impl Bucket {
 /// Reads a moment like [`parse`], and dates of three numbers in the given order.
 pub fn parse_ordered(text: &str, epoch: Epoch, order: Option<DateOrder>) -> Option<i64> {
     let numbered = order.and_then(|order| {
-        let (first, second, year, rest) = three_numbers(text)?;
-        let (day, month) = match order {
-            DateOrder::Dmy => (first, second),
-            DateOrder::Mdy => (second, first),
-        };
-        from_parts(year, month, day, rest)
+        let parts = || three_numbers(text);
+        match order {
+            DateOrder::Dmy => {
+                parts().and_then(|(day, month, year, rest)| from_parts(year, month, day, rest))
+            }
+            DateOrder::Mdy => {
+                parts().and_then(|(month, day, year, rest)| from_parts(year, month, day, rest))
+            }
+            DateOrder::Ymd => from_eight_digits(text.trim()),
+        }
     });
-    numbered.or_else(|| parse(text, epoch))
+    let is_other_number = order == Some(DateOrder::Ymd) && text.trim().parse::<f64>().is_ok();
+    numbered.or_else(|| if is_other_number { None } else { parse(text, epoch) })
+}
+
+/// Reads `20241231`.
+fn from_eight_digits(text: &str) -> Option<i64> {
+    let is_eight = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number: u32 = text.parse().ok().filter(|_| is_eight)?;
+    let (month, day) = ((number / 100 % 100) as i8, (number % 100) as i8);
+    from_parts((number / 10_000) as i16, month, day, "")
 }
 
 /// Reads a moment as people write it: RFC 3339, a date with the name of its month, a date with or without a time, `T` or a space
@@ -292,6 +307,10 @@ mod tests {
         let mdy = read("03/04/2024 9:05", Some(DateOrder::Mdy));
         assert_eq!(mdy.as_deref(), Some("2024-03-04T09:05:00.000Z"));
         assert_eq!(read("13/13/2024", Some(DateOrder::Mdy)), None);
+        let ymd = read("20240229", Some(DateOrder::Ymd));
+        assert_eq!(ymd.as_deref(), Some("2024-02-29T00:00:00.000Z"));
+        assert_eq!(read("20230229", Some(DateOrder::Ymd)), None);
+        assert_eq!(read("5", Some(DateOrder::Ymd)), None);
         assert_eq!(
             read("2024-02-29", Some(DateOrder::Dmy)).as_deref(),
             Some("2024-02-29T00:00:00.000Z")

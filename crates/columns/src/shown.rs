@@ -7,7 +7,7 @@
 use crate::Value;
 use crate::query::{Case, Range, Test};
 
-/// Below this a whole number is neither a card nor a telephone number.
+/// Below this, and below zero, a whole number is neither a card nor a telephone number.
 pub(crate) const MIN_PRIVATE_NUMBER: i64 = 1_000_000;
 
 /// Gives a text as redaction leaves it, where that is not the text itself.
@@ -36,8 +36,7 @@ pub(crate) fn is_hidden(column: &str, number: &Value) -> bool {
         | Value::List(_) => None,
     };
     whole.is_some_and(|number| {
-        number.unsigned_abs() >= MIN_PRIVATE_NUMBER.unsigned_abs()
-            && !text::find_private(&number.to_string()).is_empty()
+        number >= MIN_PRIVATE_NUMBER && !text::find_private(&number.to_string()).is_empty()
     })
 }
 

@@ -14,6 +14,7 @@ use crate::check::zone_of;
 use crate::config::{Field, FieldType};
 use crate::describe::{load_warnings, stranger_warnings};
 use crate::field_filter::{FieldFilter, Filters};
+use crate::figures::{figure_warnings, rounded};
 use crate::filters::{Tested, typed};
 use crate::operators;
 use crate::private::put_marks;
@@ -144,6 +145,7 @@ pub(crate) fn aggregate(
     let zone = CallZone::of_call(table, request.time_zone.as_deref(), zones_of_groups, deadline)?;
     let (mut wanted, columns, zones) = plan(table, request, &zone)?;
     let marks = table.measure_marks(&wanted, &columns, deadline)?;
+    table.check_group_order(&mut wanted, &columns, deadline)?;
     let limit = wanted.limit;
     let n_asked = wanted.measures.len();
     let counted = count_values(&mut wanted);
@@ -204,7 +206,7 @@ pub(crate) fn aggregate(
     let is_secret: Vec<bool> =
         wanted.group_by.iter().map(|group| table.schema.is_secret(&group.column)).collect();
     let n_marked = hide_columns(&mut rows, &is_secret) + put_marks(&mut rows, n_groupings, &marks);
-    warnings.extend(warn_of_long_sums(&wanted, &answer.rows, &table.engine.columns()));
+    warnings.extend(figure_warnings(&wanted, &columns, &answer.rows, &table.engine.columns()));
     let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
     let measures = wanted.measures.iter().map(|measure| {
         // The sum, mean or median of one row is its value.
@@ -274,69 +276,6 @@ fn take_counts(
     wanted.measures.truncate(n_asked);
     rows.iter_mut().for_each(|row| row.truncate(n_groupings + n_asked));
     of_many
-}
-
-/// Says that a sum of whole numbers is longer than a whole number can be.
-fn warn_of_long_sums(
-    wanted: &Aggregate,
-    rows: &[Vec<Cell>],
-    columns: &[columns::ColumnInfo],
-) -> Option<Warning> {
-    let is_long = |place: usize, measure: &Measure| {
-        let is_whole = columns
-            .iter()
-            .any(|column| measure.column.as_ref() == Some(&column.name) && column.is_whole);
-        measure.op == Op::Sum
-            && is_whole
-            && rows
-                .iter()
-                .any(|row| matches!(row.get(wanted.group_by.len() + place), Some(Cell::Real(_))))
-    };
-    let has_long =
-        wanted.measures.iter().enumerate().any(|(place, measure)| is_long(place, measure));
-    has_long.then(|| {
-        let message = format!("sums beyond {} are rounded to sixteen digits", i64::MAX);
-        Warning::new("sums_rounded", message)
-    })
-}
-
-/// Takes noise off what was computed. The lowest and the highest value of a group, and the group
-/// itself, are values of rows and stay as they are.
-fn rounded(cell: &Cell, op: Option<Op>) -> Cell {
-    match cell {
-        Cell::Real(number) => Cell::Real(match op {
-            Some(Op::Sum | Op::Avg) => without_noise(*number),
-            Some(Op::Percentile(_)) => without_last_bits(*number),
-            Some(Op::Count | Op::CountDistinct | Op::Min | Op::Max) | None => *number,
-        }),
-        other @ (Cell::Null
-        | Cell::Text(_)
-        | Cell::Integer(_)
-        | Cell::Boolean(_)
-        | Cell::Timestamp(_)
-        | Cell::List(_)) => other.clone(),
-    }
-}
-
-/// A float holds fifteen decimal digits for sure; the last bits of a sum or a division are noise
-/// that costs tokens.
-pub(crate) fn without_noise(number: f64) -> f64 {
-    const DIGITS: i32 = 15;
-    if number == 0.0 || number.fract() == 0.0 {
-        return number;
-    }
-    let magnitude = number.abs().log10().floor() as i32;
-    let scale = 10_f64.powi((DIGITS - 1 - magnitude).clamp(0, 15));
-    (number * scale).round() / scale
-}
-
-/// Takes noise off a value between two others, which may as well be one of them: only what is
-/// within a few of the last bits is noise.
-fn without_last_bits(number: f64) -> f64 {
-    const BITS: f64 = 4.0;
-    let short = without_noise(number);
-    let last_bit = number.abs().next_up() - number.abs();
-    if (short - number).abs() <= BITS * last_bit { short } else { number }
 }
 
 /// Checks a request without asking the source.

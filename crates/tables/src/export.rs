@@ -192,10 +192,10 @@ fn planned(table: &ServedTable, request: &QueryRequest, deadline: &Deadline) -> 
     let zone =
         CallZone::of_call(table, request.time_zone.as_deref(), std::iter::empty(), deadline)?;
     let typed = typed(schema, &request.filters, &zone)?;
-    let sort = checked_sort(schema, request, &typed)?
-        .into_iter()
-        .map(|sort| Sort { column: sort.id, direction: sort.direction })
-        .collect();
+    let sort = checked_sort(schema, request, &typed)?;
+    table.check_order(sort.iter().map(|sort| sort.id.as_str()), deadline)?;
+    let sort =
+        sort.into_iter().map(|sort| Sort { column: sort.id, direction: sort.direction }).collect();
     let columns = checked_names(schema, "column", request.columns.as_deref())?
         .unwrap_or_else(|| schema.column_names());
     Ok(Query {

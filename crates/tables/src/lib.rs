@@ -40,6 +40,7 @@ mod schema;
 
 mod cursor;
 mod field_filter;
+mod figures;
 mod filters;
 mod moments;
 mod numbers;
@@ -59,6 +60,7 @@ mod export;
 mod find;
 mod handler;
 mod links;
+mod order;
 mod private;
 mod relations;
 mod secret;

@@ -90,14 +90,14 @@ const NO_CODE: &str = "0";
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Gives the digits of a number by which it may be a card or a telephone number, which are whole:
-/// the decimals of a longitude are no card. None for what is no number.
+/// the decimals of a longitude are no card. Nor are they below zero. None for what is no number.
 pub(crate) fn digits_of(value: &Value) -> Option<String> {
     match value {
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Real(number) if number.fract() == 0.0 && number.abs() <= MAX_EXACT => {
+        Value::Integer(number) if *number >= 0 => Some(number.to_string()),
+        Value::Real(number) if number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(number) => {
             Some(number.to_string())
         }
-        Value::Real(_) => Some(NO_CODE.to_owned()),
+        Value::Integer(_) | Value::Real(_) => Some(NO_CODE.to_owned()),
         Value::Null | Value::Text(_) | Value::Boolean(_) | Value::Timestamp(_) | Value::List(_) => {
             None
         }

@@ -7,13 +7,13 @@ use columns::{Answer, Kind, Query, Sort, Table, Value as Cell, Zone};
 use model::{Access, Deadline, Warning};
 use parking_lot::Mutex;
 
-use crate::aggregate::without_noise;
 use crate::call_zone::CallZone;
 use crate::cells::{CellWindow, n_shown_chars};
 use crate::check::{check_page, checked_names, checked_series, checked_sort};
 use crate::config::{FieldType, Operator};
 use crate::cursor::SortKeys;
 use crate::field_filter::Filters;
+use crate::figures::without_noise;
 use crate::filters::typed;
 use crate::private::{Marks, is_private};
 use crate::request::{Format, QueryRequest};
@@ -68,6 +68,7 @@ impl ServedTable {
             CallZone::of_call(self, request.time_zone.as_deref(), std::iter::empty(), deadline)?;
         let typed = typed(schema, &request.filters, &zone)?;
         let sort = checked_sort(schema, request, &typed)?;
+        self.check_order(sort.iter().map(|sort| sort.id.as_str()), deadline)?;
         let columns = checked_names(schema, "column", request.columns.as_deref())?
             .unwrap_or_else(|| schema.column_names());
         let facets = match checked_names(schema, "facet", request.facets.as_deref())? {

@@ -12,7 +12,7 @@ use super::intern::{Interner, Raw};
 use super::report::{LoadReport, Misfit};
 use crate::column::{Codes, Distinct, NULL_CODE};
 use crate::spec::NULL_WORDS;
-use crate::{Cells, Column, ColumnSpec, DecimalMark, Kind, Value, moment, read_numeral};
+use crate::{Cells, Column, ColumnSpec, DateOrder, DecimalMark, Kind, Value, moment, read_numeral};
 
 /// While a source is read, 0 stands for null and `n + 1` for the interner's cell `n`.
 const NO_CELL: u32 = 0;
@@ -118,7 +118,7 @@ impl ColumnBuilder {
                 Fit::Null => {}
                 Fit::Value(value) => {
                     n_rounded += u64::from(is_rounded(raw, &value));
-                    has_times |= !is_date(raw, points);
+                    has_times |= !is_date(raw, points, &spec);
                     typed.push((cell as u32, value));
                 }
                 Fit::Misfit => {
@@ -360,6 +360,9 @@ fn as_boolean(raw: Raw<'_>) -> Option<bool> {
 fn as_millis(raw: Raw<'_>, spec: &ColumnSpec) -> Option<i64> {
     match raw {
         Raw::Text(text) => moment::parse_ordered(text, spec.epoch, spec.date_order),
+        Raw::Integer(number) if spec.date_order == Some(DateOrder::Ymd) => {
+            moment::parse_ordered(&number.to_string(), spec.epoch, spec.date_order)
+        }
         Raw::Integer(number) => spec.epoch.to_millis(number as f64),
         Raw::Real(number) => spec.epoch.to_millis(number),
         Raw::Millis(millis) => moment::checked(millis),
@@ -368,11 +371,13 @@ fn as_millis(raw: Raw<'_>, spec: &ColumnSpec) -> Option<i64> {
 }
 
 /// Tells whether a cell that fits a timestamp is a date without a time of day.
-fn is_date(raw: Raw<'_>, points: Points) -> bool {
+fn is_date(raw: Raw<'_>, points: Points, spec: &ColumnSpec) -> bool {
+    let has_digits_alone = spec.date_order == Some(DateOrder::Ymd);
     match raw {
-        Raw::Text(text) => moment::is_date(text),
+        Raw::Text(text) => has_digits_alone || moment::is_date(text),
         Raw::Millis(_) => points == Points::Dates,
-        Raw::Integer(_) | Raw::Real(_) | Raw::Boolean(_) => false,
+        Raw::Integer(_) => has_digits_alone,
+        Raw::Real(_) | Raw::Boolean(_) => false,
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::above_header::{LOOKED_AT, MAX_ABOVE, Shape, n_above};
 use super::decode::Decoded;
+use super::header::{delimiter_of, unique};
 use super::intern::Raw;
 use super::report::Misfit;
 use super::{MAX_CELL_BYTES, MAX_ROWS, TableBuilder};
@@ -27,12 +28,14 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
         table.encoding(encoding);
     }
     records.skip_mark()?;
+    let said_delimiter = records.skip_remarks(table);
     let delimiter = match spec.delimiter {
         Some(delimiter) => u8::try_from(delimiter).map_err(|_| Error::Malformed {
             path: path.to_owned(),
             reason: format!("the delimiter `{delimiter}` is not one ASCII character"),
         })?,
-        None => delimiter_of(records.buffer.get(records.at..).unwrap_or_default()),
+        None => said_delimiter
+            .unwrap_or_else(|| delimiter_of(records.buffer.get(records.at..).unwrap_or_default())),
     };
     let mut cells = Vec::new();
     let n_above = n_above(&records.first_shapes(delimiter));
@@ -49,7 +52,7 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
     let mut quoting = vec![Quoting::default(); places.len()];
     let mut row = 0;
     while let Some(record) = records.next(delimiter, &mut cells)? {
-        if is_blank(&cells) && places.len() > 1 {
+        if is_blank(&cells) && table.n_source_columns() > 1 {
             continue;
         }
         if row >= MAX_ROWS {
@@ -180,6 +183,50 @@ impl Records {
         Ok(())
     }
 
+    /// Passes over what programs write above a table: `sep=;`, which says what separates cells,
+    /// and remarks. A remark has other cells than the first row below: `#,name` is a header.
+    fn skip_remarks(&mut self, table: &mut TableBuilder) -> Option<u8> {
+        let first = self.line_at(self.at);
+        let said = match first.trim_ascii().strip_prefix(b"sep=") {
+            Some([delimiter]) => Some(*delimiter),
+            _ => None,
+        };
+        if said.is_some() {
+            self.skip_line(table);
+        }
+        let mut end = self.at;
+        for _ in 0..MAX_ABOVE {
+            if !self.buffer[end..].starts_with(b"#") {
+                break;
+            }
+            end += self.line_at(end).len();
+        }
+        let delimiter = said.unwrap_or_else(|| delimiter_of(&self.buffer[end..]));
+        let n_cells = |line: &[u8]| memchr::memchr_iter(delimiter, line).count();
+        let n_below = n_cells(self.line_at(end));
+        while n_below > 0 && self.at < end {
+            let line = self.line_at(self.at);
+            // Only the last of them can be the names of the columns.
+            if self.at + line.len() == end && n_cells(line) == n_below {
+                break;
+            }
+            self.skip_line(table);
+        }
+        said
+    }
+
+    /// Gives the line that begins at this place, with its break.
+    fn line_at(&self, at: usize) -> &[u8] {
+        let rest = self.buffer.get(at..).unwrap_or_default();
+        &rest[..memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1)]
+    }
+
+    fn skip_line(&mut self, table: &mut TableBuilder) {
+        self.at += self.line_at(self.at).len();
+        self.line += 1;
+        table.above_header(true);
+    }
+
     /// Looks at the first records of the block that is read, without taking them.
     fn first_shapes(&self, delimiter: u8) -> Vec<Shape> {
         let mut shapes = Vec::new();
@@ -225,11 +272,12 @@ impl Records {
             let is_whole = parsed.is_some_and(|parsed| parsed.is_terminated)
                 || (self.is_ended && parsed.is_some());
             if let Some(parsed) = parsed.filter(|_| is_whole) {
-                // Whoever writes every cell between quotes writes line breaks there too.
-                let is_all_quoted =
-                    cells.len() == self.n_columns && cells.iter().all(|cell| cell.is_quoted);
-                let may_be_lines = parsed.n_lines > 1 && !is_all_quoted;
-                if may_be_lines && self.is_lines(start, parsed, delimiter) {
+                // Between commas a record with the right number of cells is what its quotes say,
+                // whatever its lines look like. Text between tabs seldom has breaks in cells,
+                // unless whoever wrote it put every cell between quotes.
+                let is_row = cells.len() == self.n_columns
+                    && (delimiter != b'\t' || cells.iter().all(|cell| cell.is_quoted));
+                if parsed.n_lines > 1 && !is_row && self.is_lines(start, parsed, delimiter) {
                     cells.clear();
                     let line =
                         split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);
@@ -438,44 +486,6 @@ fn cell_end(bytes: &[u8], delimiter: u8) -> usize {
 /// Leaves out a carriage return before the end of a line.
 fn trimmed(bytes: &[u8], start: usize, end: usize) -> usize {
     if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end }
-}
-
-/// Finds what separates cells. It must separate the names of the columns, too: rows with lists
-/// can have more of what separates the values of a list. Where the first line holds none of it,
-/// and the lines below agree on one, the first line is a title.
-fn delimiter_of(text: &[u8]) -> u8 {
-    const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
-    let mut rest = text;
-    for _ in 0..=MAX_ABOVE {
-        let guessed = model::guess_delimiter(rest);
-        let header = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let count = |wanted: u8| memchr::memchr_iter(wanted, header).count();
-        if count(guessed) > 0 {
-            return guessed;
-        }
-        let in_header = CANDIDATES.into_iter().max_by_key(|candidate| count(*candidate));
-        if let Some(separator) = in_header.filter(|candidate| count(*candidate) > 0) {
-            return separator;
-        }
-        rest = rest.get(header.len() + 1..).unwrap_or_default();
-    }
-    model::guess_delimiter(text)
-}
-
-/// Names every column: empty names by place, repeated names by a number.
-pub(super) fn unique(names: Vec<String>) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::with_capacity(names.len());
-    for (place, name) in names.into_iter().enumerate() {
-        let base = if name.is_empty() { format!("column_{}", place + 1) } else { name };
-        let mut name = base.clone();
-        let mut number = 2;
-        while seen.contains(&name) {
-            name = format!("{base}_{number}");
-            number += 1;
-        }
-        seen.push(name);
-    }
-    seen
 }
 
 /// Tells the longest cell that is kept, so that a reader knows where the cut is.

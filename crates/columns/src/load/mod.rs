@@ -5,6 +5,7 @@ mod arrow_cells;
 mod builder;
 mod csv;
 mod decode;
+mod header;
 mod intern;
 mod json;
 mod nested;

@@ -5,7 +5,7 @@ use std::path::Path;
 use calamine::{Data, Reader, open_workbook_auto};
 
 use super::above_header::{LOOKED_AT, Shape, n_above};
-use super::csv::unique;
+use super::header::unique;
 use super::intern::Raw;
 use super::{MAX_ROWS, TableBuilder};
 use crate::{Error, Result, TableSpec};

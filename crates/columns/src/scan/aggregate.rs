@@ -334,10 +334,7 @@ impl<'d> Part<'d> {
                 }
             }
             GroupBy::Width(width) => (1..n_codes as u32)
-                .map(|code| {
-                    let value = column.distinct.value(code).as_f64().unwrap_or_default();
-                    aggregate::range_number(value, *width)
-                })
+                .map(|code| aggregate::range_number_of(&column.distinct.value(code), *width))
                 .collect(),
         };
         let mut numbers = numbers_of_codes.clone();

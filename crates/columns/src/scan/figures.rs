@@ -1,7 +1,7 @@
 //! From what was collected of a group to the value of a measure.
 
 use super::series::Sum;
-use crate::aggregate::{between, percentile_place, whole_sum};
+use crate::aggregate::{PercentilePlace, whole_mean, whole_sum};
 use crate::column::{Distinct, NULL_CODE};
 use crate::{Column, Op, Value};
 
@@ -20,11 +20,10 @@ impl Total {
     }
 
     pub(super) fn mean(self, n_values: u64) -> Value {
-        let sum = match self {
-            Total::Whole(sum) => sum as f64,
-            Total::Real(sum) => sum,
-        };
-        Value::Real(sum / n_values as f64)
+        match self {
+            Total::Whole(sum) => whole_mean(sum, n_values),
+            Total::Real(sum) => Value::Real(sum / n_values as f64),
+        }
     }
 }
 
@@ -72,20 +71,20 @@ pub(super) fn of_counters(column: &Column, op: Op, counters: &[u32]) -> Value {
             column.distinct.value(last as u32)
         }
         Op::Percentile(percent) => {
-            let (low, high, share) = percentile_place(n_values(), percent);
+            let place = PercentilePlace::among(n_values(), percent);
             let mut n_seen = 0;
             let (mut low_code, mut high_code) = (None, None);
             for (code, count) in values() {
                 n_seen += count;
-                if low_code.is_none() && n_seen > low {
+                if low_code.is_none() && n_seen > place.low_idx {
                     low_code = Some(code);
                 }
-                if n_seen > high {
+                if n_seen > place.high_idx {
                     high_code = Some(code);
                     break;
                 }
             }
-            percentile(column, low_code.unwrap_or(first), high_code.unwrap_or(first), share)
+            percentile(column, low_code.unwrap_or(first), high_code.unwrap_or(first), place)
         }
         Op::Count | Op::CountDistinct => Value::Null,
     }
@@ -108,16 +107,20 @@ pub(super) fn of_codes(column: &Column, op: Op, codes: &[u32]) -> Value {
         Op::Min => column.distinct.value(*first),
         Op::Max => column.distinct.value(*last),
         Op::Percentile(percent) => {
-            let (low, high, share) = percentile_place(codes.len() as u64, percent);
-            percentile(column, codes[low as usize], codes[high as usize], share)
+            let place = PercentilePlace::among(codes.len() as u64, percent);
+            percentile(column, codes[place.low_idx as usize], codes[place.high_idx as usize], place)
         }
         Op::Count | Op::CountDistinct => Value::Null,
     }
 }
 
-fn percentile(column: &Column, low: u32, high: u32, share: f64) -> Value {
-    let number = |code| column.distinct.value(code).as_f64().unwrap_or_default();
-    let value = between(number(low), number(high), share);
-    let is_exact = low == high || share == 0.0;
-    if is_exact { column.distinct.value(low) } else { Value::Real(value) }
+fn percentile(column: &Column, low: u32, high: u32, place: PercentilePlace) -> Value {
+    match (column.distinct.value(low), column.distinct.value(high)) {
+        (value, _) if low == high => value,
+        (Value::Integer(low), Value::Integer(high)) => place.between_whole(low, high),
+        (low, high) => {
+            let number = |value: Value| value.as_f64().unwrap_or_default();
+            Value::Real(place.between(number(low), number(high)))
+        }
+    }
 }

@@ -8,7 +8,8 @@ use super::shown::seen;
 use super::statement::{Dialect, Statement, Target, Where};
 use super::writer::Writer;
 use crate::aggregate::{
-    LAST_RANGE, MAX_DATABASE_GROUPS, arrange, directed, ranges_in_one, whole_sum, width_start,
+    LAST_RANGE, MAX_DATABASE_GROUPS, PercentilePlace, arrange, directed, ranges_in_one, whole_mean,
+    whole_sum, whole_width, width_start,
 };
 use crate::{
     Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Error, GroupBy, Kind, Op, Result, Value, Zone,
@@ -45,8 +46,7 @@ pub(super) fn aggregate(
         .enumerate()
         .map(|(place, measure)| {
             let cells = rows.iter().map(|row| row[n_keys + 1 + place].clone());
-            let is_text_sum = measure.op == Op::Sum;
-            cells.map(|cell| if is_text_sum { sum(cell) } else { cell }).collect()
+            cells.map(|cell| whole_figure(measure.op, cell)).collect()
         })
         .collect();
     let (order, total_groups) =
@@ -67,17 +67,21 @@ pub(super) fn aggregate(
     Ok(AggregateAnswer { rows, total_groups, total_rows })
 }
 
-/// PostgreSQL's sums of whole numbers come as text, since they can be longer than any integer.
-fn sum(cell: Value) -> Value {
-    match cell {
-        Value::Text(digits) => digits.parse().map_or(Value::Null, whole_sum),
-        other @ (Value::Null
-        | Value::Integer(_)
-        | Value::Real(_)
-        | Value::Boolean(_)
-        | Value::Timestamp(_)
-        | Value::List(_)) => other,
-    }
+/// Computes a figure of whole numbers from what PostgreSQL gives as text: the sum, the sum and the
+/// count, or two neighbours and the count. All of them can be longer than a float keeps.
+fn whole_figure(op: Op, cell: Value) -> Value {
+    let Value::Text(parts) = &cell else { return cell };
+    let mut parts = parts.split(' ').map(str::parse::<i128>);
+    let mut part = || parts.next().and_then(Result::ok);
+    let figure = match op {
+        Op::Sum => part().map(whole_sum),
+        Op::Avg => part().zip(part()).map(|(sum, n)| whole_mean(sum, n as u64)),
+        Op::Percentile(percent) => part().zip(part()).zip(part()).map(|((low, high), n)| {
+            PercentilePlace::among(n as u64, percent).between_whole(low as i64, high as i64)
+        }),
+        Op::Count | Op::CountDistinct | Op::Min | Op::Max => return cell,
+    };
+    figure.unwrap_or(Value::Null)
 }
 
 fn shown(by: &GroupBy, value: &Value) -> Value {
@@ -120,6 +124,15 @@ fn statement(
             (GroupBy::Width(width), Dialect::Sqlite) => {
                 (format!("dowse_range({value}, {width:?})"), Cell::Whole)
             }
+            (GroupBy::Width(width), Dialect::Postgres)
+                if column.is_whole && whole_width(*width).is_some() =>
+            {
+                let width = *width as i64;
+                (
+                    format!("({value} - (({value} % {width}) + {width}) % {width}) / {width}"),
+                    Cell::Whole,
+                )
+            }
             (GroupBy::Width(width), Dialect::Postgres) => {
                 let number = range_number_in_sql(&value, *width);
                 // PostgreSQL's `least` passes over nulls, so a null has to be kept apart.
@@ -143,10 +156,28 @@ fn statement(
             continue;
         };
         let column = target.column(name)?;
-        inner.push(format!("{} AS m{place}", column.expression));
+        let is_sum = matches!(measure.op, Op::Sum | Op::Avg);
+        let digits = match (target.dialect, &column.rounded) {
+            // Decimals are added as such: the database has all their digits.
+            (Dialect::Postgres, Some(_)) if is_sum => {
+                format!("CASE WHEN {} IS NOT NULL THEN {} END", column.expression, column.source)
+            }
+            _ => column.expression.clone(),
+        };
+        inner.push(format!("{digits} AS m{place}"));
         let is_whole = column.kind == Kind::Number && column.is_whole;
+        let numbers = match measure.op {
+            _ if !is_whole => Numbers::Real,
+            Op::Percentile(_)
+                if target.dialect == Dialect::Postgres
+                    && has_long_numbers(target, run, rows, name)? =>
+            {
+                Numbers::LongWhole
+            }
+            _ => Numbers::Whole,
+        };
         let (expression, cell) =
-            measured(target.dialect, measure.op, &format!("m{place}"), is_whole);
+            measured(target.dialect, measure.op, &format!("m{place}"), numbers);
         selected.push(expression);
         shape.push(match cell {
             Some(cell) => cell,
@@ -181,9 +212,39 @@ fn statement(
     Ok((writer.finish(), shape))
 }
 
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Real,
+    /// Whole numbers that a float holds, with what lies between two of them.
+    Whole,
+    /// Whole numbers of which some are too long for the arithmetic of floats.
+    LongWhole,
+}
+
+/// Tells whether whole numbers are so long that a float does not hold what lies between two.
+fn has_long_numbers(
+    target: &Target,
+    run: &mut impl Run,
+    rows: Where<'_>,
+    name: &str,
+) -> Result<bool> {
+    /// Of the 53 bits of a float seven are for hundredths.
+    const EXACT: u64 = 1 << 46;
+    let expression = &target.column(name)?.expression;
+    let mut writer =
+        Writer::new(target, &format!("SELECT min({expression}), max({expression}) FROM "));
+    writer.write_source(rows, None)?;
+    let ends = run.run(&writer.finish(), &[Cell::Whole, Cell::Whole])?;
+    let is_long =
+        |end: &Value| matches!(end, Value::Integer(number) if number.unsigned_abs() > EXACT);
+    Ok(ends.iter().flatten().any(is_long))
+}
+
 /// Writes a measure, and says what it gives; nothing said is what the column holds.
-fn measured(dialect: Dialect, op: Op, value: &str, is_whole: bool) -> (String, Option<Cell>) {
+fn measured(dialect: Dialect, op: Op, value: &str, numbers: Numbers) -> (String, Option<Cell>) {
     let real = Some(Cell::Real);
+    let is_whole = numbers != Numbers::Real;
     match (op, dialect) {
         (Op::Count, _) => (format!("count({value})"), Some(Cell::Whole)),
         (Op::CountDistinct, _) => (format!("count(DISTINCT {value})"), Some(Cell::Whole)),
@@ -197,9 +258,23 @@ fn measured(dialect: Dialect, op: Op, value: &str, is_whole: bool) -> (String, O
         (Op::Sum, Dialect::Postgres) if is_whole => {
             (format!("sum({value})::text"), Some(Cell::Text))
         }
-        (Op::Sum, Dialect::Postgres) => (format!("sum({value})"), real),
+        (Op::Sum, Dialect::Postgres) => (format!("sum({value})::float8"), real),
+        (Op::Avg, Dialect::Postgres) if is_whole => {
+            (format!("sum({value})::text || ' ' || count({value})"), Some(Cell::Text))
+        }
         (Op::Avg, Dialect::Postgres) => {
             (format!("sum({value})::float8 / nullif(count({value}), 0)"), real)
+        }
+        (Op::Percentile(percent), Dialect::Postgres) if numbers == Numbers::LongWhole => {
+            let all =
+                format!("(array_agg({value} ORDER BY {value}) FILTER (WHERE {value} IS NOT NULL))");
+            let place = format!("(count({value}) - 1) * {percent}");
+            (
+                format!(
+                    "{all}[({place} / 100 + 1)::int4] || ' ' || {all}[(({place} + 99) / 100 + 1)::int4] || ' ' || count({value})"
+                ),
+                Some(Cell::Text),
+            )
         }
         (Op::Percentile(percent), Dialect::Postgres) => (
             format!(

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value as Held, ValueRef};
 
-use crate::aggregate::{between, percentile_place, range_number, whole_sum, width_number};
+use crate::aggregate::{PercentilePlace, range_number_of, whole_mean, whole_sum, width_number};
 use crate::{Calendar, Value, Zone};
 
 /// Adds the functions to a connection.
@@ -30,9 +30,12 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
         Ok(value.zip(width).map(|(value, width)| width_number(value, width)))
     })?;
     connection.create_scalar_function("dowse_range", 2, flags, |context| {
-        let value = number(context.get_raw(0));
+        let value = match context.get_raw(0) {
+            ValueRef::Integer(number) => Some(Value::Integer(number)),
+            other => number(other).map(Value::Real),
+        };
         let width = number(context.get_raw(1));
-        Ok(value.zip(width).map(|(value, width)| range_number(value, width)))
+        Ok(value.zip(width).map(|(value, width)| range_number_of(&value, width)))
     })?;
     connection.create_aggregate_function("dowse_sum", 1, flags, Adding(Wanted::Sum))?;
     connection.create_aggregate_function("dowse_avg", 1, flags, Adding(Wanted::Mean))?;
@@ -125,11 +128,11 @@ impl Aggregate<Added, Option<Held>> for Adding {
             added.add(added.whole as f64);
         }
         let real = added.real + added.lost;
-        let sum = if added.has_reals { real } else { added.whole as f64 };
-        Ok(Some(match self.0 {
-            Wanted::Mean => Held::Real(sum / added.n_values as f64),
-            Wanted::Sum if added.has_reals => Held::Real(real),
-            Wanted::Sum => held(whole_sum(added.whole)),
+        Ok(Some(match (self.0, added.has_reals) {
+            (Wanted::Mean, true) => Held::Real(real / added.n_values as f64),
+            (Wanted::Mean, false) => held(whole_mean(added.whole, added.n_values)),
+            (Wanted::Sum, true) => Held::Real(real),
+            (Wanted::Sum, false) => held(whole_sum(added.whole)),
         }))
     }
 }
@@ -145,23 +148,25 @@ enum Rank {
 /// Percentiles, by keeping all values of a group.
 struct Ranking(Rank);
 
+/// The values of a group, in the type that they have.
 #[derive(Default)]
 struct Ranked {
-    values: Vec<f64>,
-    is_whole: bool,
+    whole: Vec<i64>,
+    real: Vec<f64>,
     percent: u8,
 }
 
 impl Aggregate<Ranked, Option<Held>> for Ranking {
     fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Ranked> {
-        Ok(Ranked { is_whole: true, ..Ranked::default() })
+        Ok(Ranked::default())
     }
 
     fn step(&self, context: &mut Context<'_>, ranked: &mut Ranked) -> rusqlite::Result<()> {
         ranked.percent = whole(context.get_raw(1)).unwrap_or(50).clamp(0, 100) as u8;
-        if let Some(value) = number(context.get_raw(0)) {
-            ranked.is_whole &= matches!(context.get_raw(0), ValueRef::Integer(_));
-            ranked.values.push(value);
+        match context.get_raw(0) {
+            ValueRef::Integer(number) => ranked.whole.push(number),
+            ValueRef::Real(number) => ranked.real.push(number),
+            ValueRef::Null | ValueRef::Text(_) | ValueRef::Blob(_) => {}
         }
         Ok(())
     }
@@ -171,22 +176,33 @@ impl Aggregate<Ranked, Option<Held>> for Ranking {
         _: &mut Context<'_>,
         ranked: Option<Ranked>,
     ) -> rusqlite::Result<Option<Held>> {
-        let Some(mut ranked) = ranked.filter(|ranked| !ranked.values.is_empty()) else {
+        let Some(Ranked { mut whole, mut real, percent }) = ranked else { return Ok(None) };
+        let n_values = (whole.len() + real.len()) as u64;
+        if n_values == 0 {
             return Ok(None);
-        };
-        ranked.values.sort_unstable_by(f64::total_cmp);
-        let n_values = ranked.values.len() as u64;
-        let value = match self.0 {
-            Rank::Between => {
-                let (low, high, share) = percentile_place(n_values, ranked.percent);
-                between(ranked.values[low as usize], ranked.values[high as usize], share)
-            }
+        }
+        let place = PercentilePlace::among(n_values, percent);
+        let (low, high) = match self.0 {
+            Rank::Between => (place.low_idx as usize, place.high_idx as usize),
             Rank::Below => {
-                let rank = (n_values * u64::from(ranked.percent)).div_ceil(100).max(1);
-                ranked.values[rank as usize - 1]
+                let rank = (n_values * u64::from(percent)).div_ceil(100).max(1) as usize;
+                (rank - 1, rank - 1)
             }
         };
-        let is_whole = ranked.is_whole && value.fract() == 0.0;
-        Ok(Some(if is_whole { Held::Integer(value as i64) } else { Held::Real(value) }))
+        if real.is_empty() {
+            whole.sort_unstable();
+            let is_one = whole[low] == whole[high] || self.0 == Rank::Below;
+            return Ok(Some(if is_one {
+                Held::Integer(whole[low])
+            } else {
+                held(place.between_whole(whole[low], whole[high]))
+            }));
+        }
+        real.extend(whole.iter().map(|number| *number as f64));
+        real.sort_unstable_by(f64::total_cmp);
+        Ok(Some(Held::Real(match self.0 {
+            Rank::Between => place.between(real[low], real[high]),
+            Rank::Below => real[low],
+        })))
     }
 }

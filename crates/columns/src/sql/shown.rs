@@ -162,7 +162,7 @@ fn candidates(
             format!("(lower({expression}) ~ '{ANNOUNCING}' OR length({expression}) > 200)")
         }
         (Kind::Number | Kind::Boolean | Kind::Timestamp, _) => {
-            format!("abs({expression}) >= {MIN_PRIVATE_NUMBER}")
+            format!("{expression} >= {MIN_PRIVATE_NUMBER}")
         }
     };
     writer.push(&format!(" AND {may_be} GROUP BY 1 LIMIT "));

@@ -78,20 +78,7 @@ const LEAST_PHONE_DIGITS: usize = 7;
 
 /// Tells whether a column's name says that its digits are a code.
 pub(super) fn names_code(name: &str) -> bool {
-    let mut spaced = String::with_capacity(name.len() + 4);
-    let mut after_small = false;
-    for char in name.chars() {
-        if char.is_uppercase() && after_small {
-            spaced.push(' ');
-        }
-        after_small = char.is_lowercase();
-        spaced.push(char);
-    }
-    let words: Vec<String> = spaced
-        .split(|char: char| !char.is_alphanumeric())
-        .map(text::fold)
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words = words_of(name);
     let is_numbered = words.windows(2).any(|pair| {
         NAMED_WORDS.contains(&pair[0].as_str()) && NUMBER_WORDS.contains(&pair[1].as_str())
     });
@@ -102,6 +89,24 @@ pub(super) fn names_code(name: &str) -> bool {
     };
     let is_whole = matches!(words.as_slice(), [word] if WHOLE_NAMES.contains(&word.as_str()));
     is_numbered || is_whole || has_sign || words.iter().any(is_code)
+}
+
+/// Gives the folded words of a column's name: `createdAt` and `created_at` have two.
+pub(super) fn words_of(name: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(name.len() + 4);
+    let mut after_small = false;
+    for char in name.chars() {
+        if char.is_uppercase() && after_small {
+            spaced.push(' ');
+        }
+        after_small = char.is_lowercase();
+        spaced.push(char);
+    }
+    spaced
+        .split(|char: char| !char.is_alphanumeric())
+        .map(text::fold)
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 /// The fewest digits that by their number alone look like a code.

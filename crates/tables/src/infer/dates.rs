@@ -1,8 +1,10 @@
-//! Columns of moments: what comes first in dates of three numbers, and where that is in doubt.
+//! Columns of moments: what comes first in dates of three numbers and where that is in doubt, and
+//! which bare numbers are moments.
 
 use columns::{DateOrder, parse_ordered, three_numbers};
 
 use super::MIN_FITTING;
+use super::codes::words_of;
 use crate::config::Epoch;
 
 /// Finds what comes first in dates of three numbers, and says when it cannot be known.
@@ -32,4 +34,65 @@ pub(super) fn date_order(texts: &[String]) -> Option<(DateOrder, &'static str)> 
         ),
     };
     fits(order).then_some((order, doubt))
+}
+
+/// Words of names of columns that hold moments.
+const MOMENT_WORDS: [&str; 20] = [
+    "date",
+    "datetime",
+    "day",
+    "time",
+    "timestamp",
+    "ts",
+    "epoch",
+    "unixtime",
+    "when",
+    "created",
+    "updated",
+    "modified",
+    "datum",
+    "fecha",
+    "dato",
+    "tarih",
+    "日付",
+    "日期",
+    "时间",
+    "날짜",
+];
+/// Last words of such names: `created_at`, `paid_on`.
+const LAST_WORDS: [&str; 2] = ["at", "on"];
+
+/// How moments are written in digits alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Digits {
+    /// So many units since 1970.
+    Since1970(Epoch),
+    /// `20241231`.
+    Date,
+}
+
+/// Finds how bare numbers are moments: the name of the column says that they are, and every one of
+/// them lies between 1990 and 2100. Digits alone say nothing: they may be a postal code.
+pub(super) fn moments_in_digits(name: &str, texts: &[String]) -> Option<Digits> {
+    let words = words_of(name);
+    let is_last = |word: &String| LAST_WORDS.contains(&word.as_str());
+    let says_moment = words.iter().any(|word| MOMENT_WORDS.contains(&word.as_str()))
+        || (words.len() > 1 && words.last().is_some_and(is_last));
+    if !says_moment || texts.is_empty() {
+        return None;
+    }
+    let is_ours = |millis: i64| (631_152_000_000..4_102_444_800_000).contains(&millis);
+    let is_date = |text: &String| {
+        parse_ordered(text, Epoch::Ms, Some(DateOrder::Ymd)).is_some_and(is_ours)
+            && text.trim().len() == 8
+    };
+    if texts.iter().all(is_date) {
+        return Some(Digits::Date);
+    }
+    let numbers: Option<Vec<f64>> = texts.iter().map(|text| text.trim().parse().ok()).collect();
+    let numbers = numbers?;
+    [Epoch::S, Epoch::Ms, Epoch::Us, Epoch::Ns]
+        .into_iter()
+        .find(|epoch| numbers.iter().all(|number| epoch.to_millis(*number).is_some_and(is_ours)))
+        .map(Digits::Since1970)
 }

@@ -1,6 +1,6 @@
 //! The draft as text: one line for each field, with what the guess rests on.
 
-use columns::{DateOrder, DecimalMark};
+use columns::{DateOrder, DecimalMark, Epoch};
 
 use crate::config::{Field, FieldType, TableConfig};
 
@@ -56,10 +56,20 @@ fn inline(field: &Field) -> String {
         };
         parts.push(format!("decimal = {}", quoted(mark)));
     }
+    if let Some(epoch) = field.epoch {
+        let name = match epoch {
+            Epoch::S => "s",
+            Epoch::Ms => "ms",
+            Epoch::Us => "us",
+            Epoch::Ns => "ns",
+        };
+        parts.push(format!("epoch = \"{name}\""));
+    }
     if let Some(order) = field.date_order {
         let name = match order {
             DateOrder::Dmy => "dmy",
             DateOrder::Mdy => "mdy",
+            DateOrder::Ymd => "ymd",
         };
         parts.push(format!("date_order = \"{name}\""));
     }

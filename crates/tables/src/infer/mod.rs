@@ -9,14 +9,14 @@ mod numbers;
 use std::path::{Path, PathBuf};
 
 use columns::{
-    Column, ColumnSpec, Dataset, DecimalMark, Format, Kind, LoadReport, NULL_WORDS, TableSpec,
-    parse_moment, sheets_of,
+    Column, ColumnSpec, Dataset, DateOrder, DecimalMark, Format, Kind, LoadReport, NULL_WORDS,
+    TableSpec, parse_moment, sheets_of,
 };
 
 use crate::config::{Epoch, Field, Fields, TableConfig};
 use crate::{Error, Result};
 use codes::{has_shape_of_code, is_code, names_code};
-use dates::date_order;
+use dates::{Digits, date_order, moments_in_digits};
 use numbers::{Written, written};
 
 pub use draft::to_toml;
@@ -269,6 +269,25 @@ fn guess(
         || has_shape_of_code(column.name(), &texts, n_rows);
     let is_number =
         !has_codes && fits(&|text| text.trim().parse::<f64>().is_ok_and(f64::is_finite));
+    if is_number && let Some(digits) = moments_in_digits(column.name(), &texts) {
+        let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
+        let mut field = Field::range(Field::timestamp());
+        match digits {
+            Digits::Date if drafted.is_in_database() => {}
+            Digits::Date => {
+                spec.date_order = Some(DateOrder::Ymd);
+                field.date_order = spec.date_order;
+            }
+            Digits::Since1970(epoch) => {
+                spec.epoch = epoch;
+                field.epoch = Some(epoch);
+            }
+        }
+        if field.epoch.is_some() || field.date_order.is_some() {
+            let note = extremes(&typed_column(drafted, spec)?, "timestamp");
+            return Ok(Guess { field, note });
+        }
+    }
     // Digits alone are no date, however many: they may be a postal code or a telephone number.
     let is_moment =
         !is_number && fits(&|text| !is_numeric(text) && parse_moment(text, Epoch::Ms).is_some());

@@ -52,6 +52,44 @@ fn check(name: &str, cells: &[&str], expected: &str) -> Draft {
 }
 
 #[test]
+fn digits_are_moments_where_the_name_says_so_and_all_are_of_our_time() {
+    let epoch = |draft: &Draft, name: &str| draft.field(name).0.epoch;
+    let seconds = check("created_at", &["1714557600", "1714557700"], "timestamp");
+    assert_eq!(epoch(&seconds, "created_at"), Some(Epoch::S));
+    assert!(seconds.field("created_at").1.contains("2024-05-01"), "{:?}", seconds.notes);
+    let millis = check("eventTime", &["1714557600000", "1714557700000"], "timestamp");
+    assert_eq!(epoch(&millis, "eventTime"), Some(Epoch::Ms));
+    let dates = check("date", &["20240501", "20240613", "20231231"], "timestamp");
+    assert_eq!(dates.field("date").0.date_order, Some(DateOrder::Ymd));
+    assert_eq!(dates.read().report().date_columns, ["date"]);
+    let drafted = to_toml(&dates.config, &dates.notes, None);
+    assert!(drafted.contains("date_order = \"ymd\""), "{drafted}");
+    check("date", &["20240501", "20241345"], "number");
+    check("amount", &["20240501", "20240613"], "number");
+    check("response_time", &["120", "1714557600"], "number");
+    check("zip", &["20240501", "20240613"], "string");
+}
+
+#[test]
+fn remarks_above_a_table_are_passed_over() {
+    let draft = Draft::of("a.csv", b"# made by x, again\n# 2024\na,b\n1,2\n3,4\n");
+    assert_eq!((draft.leaf("a"), draft.leaf("b"), draft.read().n_rows()), ("number", "number", 2));
+    assert_eq!(draft.read().report().n_above_header, 2);
+    let draft = Draft::of("a.csv", b"sep=;\r\na;b\r\n1,5;2\r\n2,5;3\r\n");
+    assert_eq!((draft.leaf("a"), draft.read().n_rows()), ("number", 2));
+    let draft = Draft::of("a.csv", b"#,name\n1,x\n2,y\n");
+    assert_eq!((draft.leaf("#"), draft.read().n_rows()), ("number", 2));
+    let draft = Draft::of("a.csv", b"#only\n#lines\n");
+    assert_eq!(draft.read().n_rows(), 1);
+}
+
+#[test]
+fn blank_lines_are_no_rows_whichever_columns_are_read() {
+    let draft = Draft::of("a.csv", b"a,b\n1,2\n\n3,4\n\n");
+    assert!(draft.notes.iter().all(|note| !note.contains("not fit")), "{:?}", draft.notes);
+}
+
+#[test]
 fn codes_and_telephone_numbers_stay_text() {
     check("zip", &["10001", "94110", "60601"], "string");
     check("ZIPCODE", &["10001", "94110", "60601"], "string");

@@ -34,6 +34,10 @@ const REPORT_KEPT: Duration = Duration::from_secs(60);
 /// How often it is looked whether the database is there, while somebody asks.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
+/// The largest number that a float holds, and one near the smallest that has all its digits.
+const LARGEST: &str = "1.7976931348623157e308";
+const SMALLEST: &str = "2.3e-308";
+
 /// The name of the table inside a statement. A key without it would be taken for the column of
 /// the result that has the same name and is text.
 const ALIAS: &str = "dowse_row";
@@ -370,16 +374,17 @@ impl Inner {
         let is_whole = matches!(found.as_str(), "int2" | "int4" | "int8");
         let is_real = matches!(found.as_str(), "float4" | "float8" | "numeric");
         let is_moment = matches!(found.as_str(), "timestamptz" | "timestamp" | "date");
-        let finite = |value: &str| {
-            // NaN is above infinity in PostgreSQL, so one range leaves out both.
-            format!(
-                "CASE WHEN {value} BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 THEN {value} END"
-            )
-        };
         let expression = match spec.kind {
             Kind::Text => format!("{name}::text COLLATE \"C\""),
             Kind::Number if is_whole => format!("{name}::int8"),
-            Kind::Number if is_real => finite(&format!("{name}::float8")),
+            // A decimal outside of what a float holds stops the whole statement when it is cast.
+            Kind::Number if found == "numeric" => format!(
+                "CASE WHEN {name} BETWEEN -{LARGEST} AND {LARGEST} THEN CASE WHEN abs({name}) < {SMALLEST} THEN 0 ELSE {name}::float8 END END"
+            ),
+            // NaN is above infinity in PostgreSQL, so one range leaves out both.
+            Kind::Number if is_real => format!(
+                "CASE WHEN {name}::float8 BETWEEN -{LARGEST} AND {LARGEST} THEN {name}::float8 END"
+            ),
             Kind::Boolean if found == "bool" => name.clone(),
             // Compared in its own type, so that neither infinity nor a year of six digits is cast.
             Kind::Timestamp if is_moment => format!(
@@ -433,9 +438,12 @@ impl Inner {
     }
 
     fn failed(&self, cause: tokio_postgres::Error) -> Error {
-        let is_timeout = cause.code() == Some(&tokio_postgres::error::SqlState::QUERY_CANCELED);
-        if is_timeout {
+        use tokio_postgres::error::SqlState;
+        if cause.code() == Some(&SqlState::QUERY_CANCELED) {
             return Error::TimedOut;
+        }
+        if cause.code() == Some(&SqlState::NUMERIC_VALUE_OUT_OF_RANGE) {
+            return Error::Overflow;
         }
         Error::Postgres { source_name: self.source_name.clone(), cause }
     }

@@ -1,0 +1,123 @@
+//! Figures of groups as they are shown: without the noise of floats, and with a word about those
+//! that a number cannot hold.
+
+use columns::{Aggregate, GroupBy, Measure, Op, Value as Cell};
+use model::Warning;
+
+/// Says what of the figures is not exact, or not there. `names` are those of groups and measures.
+pub(crate) fn figure_warnings(
+    wanted: &Aggregate,
+    names: &[String],
+    rows: &[Vec<Cell>],
+    columns: &[columns::ColumnInfo],
+) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = warn_of_long_sums(wanted, rows, columns).into_iter().collect();
+    let n_groupings = wanted.group_by.len();
+    let cells_of = |at: usize| rows.iter().filter_map(move |row| row.get(at));
+    for (at, name) in names.iter().enumerate().skip(n_groupings) {
+        let n_beyond = cells_of(at)
+            .filter(|cell| matches!(cell, Cell::Real(number) if !number.is_finite()))
+            .count();
+        if n_beyond > 0 {
+            let message = format!(
+                "`{name}` is null in {n_beyond} groups, since it is beyond 1.7e308, which is more \
+                 than a number holds"
+            );
+            warnings.push(Warning::new("figures_too_large", message));
+        }
+    }
+    for (at, grouping) in wanted.group_by.iter().enumerate() {
+        let GroupBy::Width(width) = grouping.by else { continue };
+        let is_last = |cell: &Cell| {
+            cell.as_f64().is_some_and(|start| start.abs() >= columns::LAST_RANGE * width)
+        };
+        if cells_of(at).any(is_last) {
+            let message = format!(
+                "values of `{}` beyond {:e} are in one range, for `width` {width} is too narrow \
+                 for them: take a larger one",
+                grouping.column,
+                columns::LAST_RANGE * width
+            );
+            warnings.push(Warning::new("ranges_too_narrow", message));
+        }
+    }
+    warnings
+}
+
+/// Says that a sum of whole numbers is longer than a whole number can be.
+fn warn_of_long_sums(
+    wanted: &Aggregate,
+    rows: &[Vec<Cell>],
+    columns: &[columns::ColumnInfo],
+) -> Option<Warning> {
+    let is_long = |place: usize, measure: &Measure| {
+        let is_whole = columns
+            .iter()
+            .any(|column| measure.column.as_ref() == Some(&column.name) && column.is_whole);
+        measure.op == Op::Sum
+            && is_whole
+            && rows
+                .iter()
+                .any(|row| matches!(row.get(wanted.group_by.len() + place), Some(Cell::Real(_))))
+    };
+    let has_long =
+        wanted.measures.iter().enumerate().any(|(place, measure)| is_long(place, measure));
+    has_long.then(|| {
+        let message = format!("sums beyond {} are rounded to sixteen digits", i64::MAX);
+        Warning::new("sums_rounded", message)
+    })
+}
+
+/// Takes noise off what was computed. The lowest and the highest value of a group, and the group
+/// itself, are values of rows and stay as they are.
+pub(crate) fn rounded(cell: &Cell, op: Option<Op>) -> Cell {
+    match cell {
+        Cell::Real(number) => Cell::Real(match op {
+            Some(Op::Sum | Op::Avg | Op::Percentile(_)) => without_noise(*number),
+            Some(Op::Count | Op::CountDistinct | Op::Min | Op::Max) | None => *number,
+        }),
+        other @ (Cell::Null
+        | Cell::Text(_)
+        | Cell::Integer(_)
+        | Cell::Boolean(_)
+        | Cell::Timestamp(_)
+        | Cell::List(_)) => other.clone(),
+    }
+}
+
+/// Takes noise off what was computed: the last bits of a sum, a division or a value between two
+/// others are noise that costs tokens. Only what is within a few of them is: the cents of a sum of
+/// a hundred trillions are not, and neither are the digits of a sum of billionths.
+pub(crate) fn without_noise(number: f64) -> f64 {
+    /// So many decimal digits a float holds for sure.
+    const DIGITS: usize = 15;
+    const BITS: f64 = 4.0;
+    /// From here on fifteen digits would leave no decimals.
+    const ALL_WHOLE: f64 = 1e14;
+    if number.fract() == 0.0 || number.abs() >= ALL_WHOLE {
+        return number;
+    }
+    let short: f64 = format!("{number:.*e}", DIGITS - 1).parse().unwrap_or(number);
+    let last_bit = number.abs().next_up() - number.abs();
+    if (short - number).abs() <= BITS * last_bit { short } else { number }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_noise_is_taken_off() {
+        for (number, shown) in [
+            (0.1 + 0.2, 0.3),
+            (1e-300, 1e-300),
+            (1.234_567_89e-10, 1.234_567_89e-10),
+            (100_000_000_000_000.25, 100_000_000_000_000.25),
+            (4_503_599_627_370_481.5, 4_503_599_627_370_481.5),
+            (-1.1 - 2.2, -3.3),
+            (2.0 / 3.0, 0.666_666_666_666_667),
+        ] {
+            assert_eq!(without_noise(number), shown, "{number}");
+        }
+    }
+}
