@@ -204,6 +204,7 @@ fn a_folder_named_from_the_working_directory_is_watched_and_says_what_it_leaves_
         String::from_utf8(said.stdout).unwrap()
     };
     kb(&["create", "Handbook", "--public"]);
+    // A command names a collection by its name, too.
     let collection = kb(&["collection", "create", "Handbook", "rules"]);
     folder.write("handbook/a.md", "It climbs.");
     folder.write(
@@ -218,6 +219,9 @@ fn a_folder_named_from_the_working_directory_is_watched_and_says_what_it_leaves_
     command.args(["--config", "dowse.toml", "--listen", "127.0.0.1:0"]);
     let server = testkit::Server::start_command(command);
     let server = TestServer { server, folder };
+    for name in ["rules", "Handbook/rules", collection.trim()] {
+        kb(&["documents", name]);
+    }
     let path = format!("/v1/collections/{}/documents", collection.trim());
     let n_ready = || {
         let listed = server.http().get(&path).json();

@@ -437,6 +437,7 @@ impl Run<'_> {
         let Pipeline { store, namespace, hooks, .. } = self.pipeline;
         let upserted = hooks.write(&Target { store, namespace }, documents)?;
         report.n_written += documents.len();
+        report.n_without_text += documents.iter().filter(|one| !one.outcome.has_text()).count();
         report.n_passages += upserted.n_passages;
         report.n_vectors_kept += upserted.n_vectors_kept;
         let replaced = documents.iter().filter_map(|one| self.known.n_passages(&one.document.id));
