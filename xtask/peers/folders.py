@@ -52,9 +52,10 @@ def dowse(data):
                 for item in answer["items"]:
                     # Equal files are one result that names its other places.
                     yield from (item["path"], *item.get("duplicates", []))
-                if not answer.get("next"):
+                following = answer["pagination"].get("next")
+                if following is None:
                     return
-                answer = server.client.tool("searchFiles", {"query": word, "k": 100, "cursor": answer["next"]})
+                answer = server.client.tool("searchFiles", {"query": word, "k": 100, "offset": following})
 
         figures = {"index_s": index, "peak_mb": peak}
         report("Dowse", Dowse.version(), "over MCP", office, ask, all_files, **figures)

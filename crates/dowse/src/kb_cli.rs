@@ -70,7 +70,7 @@ pub(crate) enum KbCommand {
     Add(AddArgs),
     /// List the documents of a collection
     Documents {
-        /// The id of the collection
+        /// Its id, its name where only one has it, or `BASE/NAME`
         collection: String,
     },
     /// Put the content of a file in the place of what a document holds
@@ -153,7 +153,7 @@ pub(crate) enum CollectionCommand {
     },
     /// Change a collection
     Update {
-        /// Its id
+        /// Its id, its name where only one has it, or `BASE/NAME`
         collection: String,
         /// Another name
         #[arg(long)]
@@ -170,7 +170,7 @@ pub(crate) enum CollectionCommand {
     },
     /// Delete a collection with its documents
     Delete {
-        /// Its id
+        /// Its id, its name where only one has it, or `BASE/NAME`
         collection: String,
     },
 }

@@ -22,7 +22,7 @@ impl Hooks for FileHooks {
         if let Some(content) = content_of(blocks) {
             item.attributes.insert(attribute::CONTENT.to_owned(), content.into());
         }
-        if let Some(lines) = Lines::of(blocks).to_json() {
+        if let Some(lines) = Lines::of(item.id.as_str(), blocks).to_json() {
             item.metadata[LINES] = lines;
         }
     }

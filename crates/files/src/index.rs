@@ -118,6 +118,9 @@ pub struct IndexerConfig {
 pub struct Indexed {
     /// Files that were new or changed.
     pub indexed: usize,
+    /// Those of them that have no text: they are found by their names.
+    #[serde(default)]
+    pub without_text: usize,
     /// Files that had not changed, or could not be read.
     pub skipped: usize,
     /// Files that are gone.
@@ -347,6 +350,7 @@ impl Indexer {
         }
         Ok(Indexed {
             indexed: report.n_written,
+            without_text: report.n_without_text,
             skipped: report.n_unchanged + report.n_failed,
             removed: report.n_removed,
             duration_ms: whole_millis(begun.elapsed()),

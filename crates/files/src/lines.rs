@@ -3,9 +3,13 @@
 //! A passage points at the line of its first character, and its line breaks are those of the file
 //! as long as it is one block. Where blocks meet, the text has one blank line whatever the file
 //! has: those that are nearer or further apart are noted when the file is read, and kept with the
-//! document.
+//! document. So is the first row of a Markdown table, which the line under its heading is left out
+//! before.
 
-use model::{BLOCK_SEPARATOR, Block, Passage, Pointer};
+use std::path::Path;
+
+use extract::Format;
+use model::{BLOCK_SEPARATOR, Block, BlockKind, Passage, Pointer};
 use serde_json::{Value, json};
 
 /// The most blocks of one file that are noted; a hit behind the last of them points at its
@@ -22,30 +26,51 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Notes where blocks do not follow each other with one blank line between them.
-    pub(crate) fn of(blocks: &[Block]) -> Self {
+    /// Notes where the blocks of a file of this name do not follow each other with one blank line
+    /// between them.
+    pub(crate) fn of(name: &str, blocks: &[Block]) -> Self {
         let mut lines = Lines::default();
         let mut start = 0;
         let mut before: Option<(&Block, u32)> = None;
         for block in blocks {
             let line = line_of(&block.pointer);
-            if let (Some((before, follows)), Some(line)) = (before, line)
-                && is_one_text(&before.pointer, &block.pointer)
+            let beside = before.filter(|(one, _)| is_one_text(&one.pointer, &block.pointer));
+            if let (Some((_, follows)), Some(line)) = (beside, line)
                 && follows != line
+                && !lines.note(start, line)
             {
-                if lines.noted.len() == MAX_NOTED {
-                    lines.known_until = Some(start - BLOCK_SEPARATOR.chars().count());
+                return lines;
+            }
+            let mut n_breaks = n_breaks(&block.text) + n_breaks(BLOCK_SEPARATOR);
+            // The rows of a long table go on in the next block, without a blank line between.
+            let goes_on = beside.is_some_and(|(one, follows)| {
+                one.kind == BlockKind::Table && line.is_some_and(|line| line < follows)
+            });
+            if let (Some(line), Some(heading)) = (line, ruled_heading(name, block))
+                && !goes_on
+            {
+                n_breaks += 1;
+                let row = start + heading.chars().count() + 1;
+                if !lines.note(row, line.saturating_add(2)) {
                     return lines;
                 }
-                lines.noted.push((start, line));
             }
-            before = line.map(|line| {
-                let n_breaks = n_breaks(&block.text) + n_breaks(BLOCK_SEPARATOR);
-                (block, line.saturating_add(n_breaks))
-            });
+            before = line.map(|line| (block, line.saturating_add(n_breaks)));
             start += block.text.chars().count() + BLOCK_SEPARATOR.chars().count();
         }
         lines
+    }
+
+    /// Notes the line of a character; tells whether there was room.
+    fn note(&mut self, start: usize, line: u32) -> bool {
+        let has_room = self.noted.len() < MAX_NOTED;
+        match has_room {
+            true => self.noted.push((start, line)),
+            false => {
+                self.known_until = Some(start.saturating_sub(BLOCK_SEPARATOR.chars().count()));
+            }
+        }
+        has_room
     }
 
     /// Writes them as numbers, each as the difference from the one before it; nothing when the
@@ -141,6 +166,30 @@ pub(crate) fn on_line(pointer: &Pointer, line: u32) -> Pointer {
     }
 }
 
+/// Gives the heading of a table under which the file has a line that the text leaves out, as every
+/// table in Markdown has; nothing where there is no row to point at.
+fn ruled_heading<'t>(name: &str, block: &'t Block) -> Option<&'t str> {
+    let name = innermost(&block.pointer).unwrap_or(name);
+    let extension = Path::new(name).extension()?.to_str()?.to_lowercase();
+    let is_ruled = block.kind == BlockKind::Table
+        && Format::of_extension(&extension) == Some(Format::Markdown);
+    is_ruled.then(|| block.text.split_once('\n')).flatten().map(|(heading, _)| heading)
+}
+
+/// Gives the name of the file in an archive that a pointer is about.
+fn innermost(pointer: &Pointer) -> Option<&str> {
+    match pointer {
+        Pointer::Inner { path, place } => Some(innermost(place).unwrap_or(path)),
+        Pointer::Whole
+        | Pointer::Page(_)
+        | Pointer::Slide(_)
+        | Pointer::Sheet { .. }
+        | Pointer::Line(_)
+        | Pointer::Message(_)
+        | Pointer::Json(_) => None,
+    }
+}
+
 fn is_one_text(one: &Pointer, other: &Pointer) -> bool {
     match (one, other) {
         (Pointer::Line(_), Pointer::Line(_)) => true,
@@ -181,7 +230,7 @@ mod tests {
     #[test]
     fn blocks_that_are_nearer_or_further_apart_keep_their_lines() {
         let blocks = [block(1, "# Plan"), block(2, "é one\ntwo"), block(9, "nine"), block(11, "x")];
-        let lines = Lines::of(&blocks);
+        let lines = Lines::of("a.md", &blocks);
         let written = lines.to_json().unwrap();
         assert_eq!(written, json!([8, 2, 11, 7]));
         assert_eq!(Lines::from_json(&written), lines);
@@ -197,7 +246,32 @@ mod tests {
     #[test]
     fn a_text_with_one_blank_line_between_its_blocks_needs_no_notes() {
         let blocks = [block(1, "one\ntwo"), block(4, "four"), block(6, "six")];
-        assert_eq!(Lines::of(&blocks).to_json(), None);
+        assert_eq!(Lines::of("a.md", &blocks).to_json(), None);
+    }
+
+    /// Every row of every table, long ones too, is on the line that the file has it on.
+    #[test]
+    fn rows_of_a_markdown_table_are_on_their_own_lines() {
+        let rows: String = (0..900).map(|row| format!("| long{row}. | value |\n")).collect();
+        let markdown = format!(
+            "# Plan\n\nBefore.\n| n | what |\n|---|---|\n| one. | x |\n| two. | x |\n\n\n\
+             | only. |\n|---|\n\n| n | what |\n|---|---|\n{rows}\nAfter.\n"
+        );
+        let (read, _) = extract::extract(markdown.as_bytes(), "a.md", &extract::Caps::standard());
+        let lines = Lines::of("a.md", &read.blocks);
+        let passage = passage(&read.blocks);
+        let words = (0..900).map(|row| format!("long{row}."));
+        let words = words.chain(["Before.", "one.", "two.", "only.", "After."].map(str::to_owned));
+        for word in words {
+            let before = passage.text.find(&word).unwrap();
+            let char_idx = passage.text[..before].chars().count();
+            let place = markdown.find(&word).unwrap();
+            let line = n_breaks(&markdown[..place]) + 1;
+            assert_eq!(lines.at(&passage, char_idx), Some(line), "{word}");
+        }
+        // Rows of other files have no such line.
+        let csv = [Block::new("n | what\none. | x", Pointer::Line(1), BlockKind::Table)];
+        assert_eq!(Lines::of("a.csv", &csv).to_json(), None);
     }
 
     /// Only so many are noted: behind them a line is never one that comes later in the file.
@@ -205,7 +279,7 @@ mod tests {
     fn behind_the_last_note_lines_are_not_guessed() {
         let blocks: Vec<Block> =
             (1..=2 * MAX_NOTED as u32).map(|line| block(line, &format!("item{line}."))).collect();
-        let lines = Lines::of(&blocks);
+        let lines = Lines::of("a.md", &blocks);
         assert_eq!(lines.noted.len(), MAX_NOTED);
         assert_eq!(Lines::from_json(&lines.to_json().unwrap()), lines);
         let passage = passage(&blocks);

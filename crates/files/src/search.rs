@@ -210,6 +210,10 @@ pub(crate) fn search(
         PageQuery { request, query: &decided_query, roots: &roots, filters: &filters, deadline };
     let (mut response, taken) = take(searched, &page, decided)?;
     warnings.extend(std::mem::take(&mut response.warnings));
+    if taken.offset == 0 && request.after.is_none() && !taken.folded.has_more {
+        // Everything is on this page: nothing was given before it or comes behind it.
+        warnings.retain(|warning| warning.code != "sorted_by_page");
+    }
     let Coverage { n_passages, n_vectors } = response.coverage;
     let hits = response.hits.iter().map(|ranked| &ranked.hit);
     let namespace = indexer.namespace().clone();

@@ -342,6 +342,8 @@ pub struct FolderContent {
     /// The files that an index would hold: not hidden, ignored or linked ones, nor those that are
     /// too large.
     pub files: Vec<ListedFile>,
+    /// Files that are too large, by their paths below it.
+    pub too_large: Vec<String>,
     /// Folders inside that nobody lets us read, by their paths below it with `/` at the end: what
     /// is in them is not among the files.
     pub forbidden: BTreeSet<String>,
@@ -385,6 +387,7 @@ pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<FolderContent, 
             metadata => metadata.map_err(|error| error.to_string())?,
         };
         if metadata.len() > config.max_file_bytes {
+            content.too_large.push(relative);
             continue;
         }
         let modified =

@@ -168,7 +168,11 @@ impl Hooks for CountingHooks {
         self.0.cut(item, blocks)
     }
 
-    fn write(&self, target: &Target<'_>, batch: &[Prepared]) -> ingest::Result<store::Upserted> {
+    fn write(
+        &self,
+        target: &Target<'_>,
+        batch: &mut [Prepared],
+    ) -> ingest::Result<store::Upserted> {
         self.1.fetch_add(batch.len(), Ordering::Relaxed);
         let documents: Vec<_> = batch.iter().map(|one| one.document.clone()).collect();
         Ok(target.store.upsert(target.namespace, &documents)?)

@@ -344,7 +344,7 @@ impl Hooks for UploadHooks {
         Ok(cut.passages(&item.id, blocks))
     }
 
-    fn write(&self, _: &Target<'_>, batch: &[Prepared]) -> ingest::Result<Upserted> {
+    fn write(&self, _: &Target<'_>, batch: &mut [Prepared]) -> ingest::Result<Upserted> {
         let batch: Vec<(&Addition, &Prepared)> = batch
             .iter()
             // What the disk did not give now stays on disk, and the job is tried again.

@@ -31,6 +31,9 @@ const PAUSE_FACTOR: u32 = 2;
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
+/// Files that are named when they are left out.
+const MAX_NAMED: usize = 5;
+
 /// Why folders cannot be followed at the moment, by their paths.
 #[derive(Clone, Default)]
 pub(crate) struct FeedProblems(Arc<Mutex<BTreeMap<PathBuf, String>>>);
@@ -59,6 +62,15 @@ pub(crate) struct Feeds {
     pub(crate) knowledge: KnowledgeConfig,
     pub(crate) files: files::FilesConfig,
     pub(crate) base: PathBuf,
+}
+
+impl Feeds {
+    /// Gives where a folder is, from the root of the file system on: the system tells changes by
+    /// such paths, also of a folder that was named from the working directory.
+    fn place_of(&self, folder: &FolderConfig) -> PathBuf {
+        let named = self.base.join(&folder.path);
+        std::path::absolute(&named).unwrap_or(named)
+    }
 }
 
 /// Lets collections follow the folders of the moment until `shutdown`.
@@ -149,7 +161,7 @@ fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
     }
     let told = Arc::clone(changed);
     let files = feeds.files.clone();
-    let paths = feeds.knowledge.folders.iter().map(|folder| feeds.base.join(&folder.path));
+    let paths = feeds.knowledge.folders.iter().map(|folder| feeds.place_of(folder));
     let folders: Vec<PathBuf> = paths.collect();
     let is_ignored =
         move |path: &Path| !folders.iter().any(|folder| files::may_concern(folder, &files, path));
@@ -166,7 +178,7 @@ fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
 /// then.
 fn watch_all(watch: &mut FolderWatch, feeds: &Feeds) {
     for folder in &feeds.knowledge.folders {
-        let root = feeds.base.join(&folder.path);
+        let root = feeds.place_of(folder);
         let n_added = if FolderWatch::is_recursive() { 1 } else { usize::MAX };
         let folders = || files::list_folders(&root, &feeds.files).take(n_added);
         watch.add_all(folders, |folder, error| {
@@ -190,8 +202,8 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
     let Some(service) = shared_state.knowledge.get() else { return Looked::InPart };
     let Ok(kept) = shared_state.open_store() else { return Looked::InPart };
     let mut all = Looked::Whole;
-    for FolderConfig { path, collection } in &feeds.knowledge.folders {
-        let folder = feeds.base.join(path);
+    for config in &feeds.knowledge.folders {
+        let (folder, collection) = (feeds.place_of(config), &config.collection);
         let problems = &shared_state.feed_problems;
         // Nobody tells when it comes back: it is looked for until then.
         if !folder.is_dir() {
@@ -214,7 +226,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
                 if problems.set(&folder, problem.as_deref()) {
                     let problem = problem.unwrap_or_default();
                     let folder = folder.display();
-                    tracing::warn!(%folder, problem, "a folder of a collection cannot be followed");
+                    tracing::warn!(%folder, problem, "a folder of a collection is not followed whole");
                 }
                 all = all.max(looked);
             }
@@ -236,8 +248,8 @@ fn look_at(
     folder: &Path,
     config: &files::FilesConfig,
 ) -> (Looked, Option<String>) {
-    let listing = match list(folder, config) {
-        Ok(listing) => listing,
+    let (listing, left_out) = match list(folder, config) {
+        Ok(listed) => listed,
         // What cannot be listed whole is not compared: nothing is removed.
         Err(problem) => return (Looked::Whole, Some(problem)),
     };
@@ -246,7 +258,7 @@ fn look_at(
         files::open_beneath(folder, relative)
     };
     match service.follow_folder(collection, &listing, &open) {
-        Ok(followed) if followed.is_empty() => (Looked::Whole, None),
+        Ok(followed) if followed.is_empty() => (Looked::Whole, left_out),
         Ok(followed) => {
             tracing::info!(
                 folder = %folder.display(),
@@ -258,18 +270,23 @@ fn look_at(
                 "a collection followed its folder"
             );
             let looked = if followed.n_failed == 0 { Looked::Whole } else { Looked::InPart };
-            (looked, None)
+            (looked, left_out)
         }
         // Too many wait already: the rest follows when they are read.
         Err(knowledge::Error::Object(ingest::ObjectError::TooLarge { .. })) => {
-            (Looked::InPart, None)
+            (Looked::InPart, left_out)
         }
         Err(error) => (Looked::Whole, Some(model::with_causes(&error))),
     }
 }
 
-fn list(folder: &Path, config: &files::FilesConfig) -> Result<FolderListing, String> {
+/// Lists a folder, and says which of its files are left out.
+fn list(
+    folder: &Path,
+    config: &files::FilesConfig,
+) -> Result<(FolderListing, Option<String>), String> {
     let content = files::list_files(folder, config)?;
+    let left_out = too_large(&content.too_large, config.max_file_bytes);
     let files = content
         .files
         .into_iter()
@@ -280,5 +297,19 @@ fn list(folder: &Path, config: &files::FilesConfig) -> Result<FolderListing, Str
         })
         .collect();
     let (forbidden, volume) = (content.forbidden, files::volume_of(folder));
-    Ok(FolderListing { files, forbidden, volume })
+    Ok((FolderListing { files, forbidden, volume }, left_out))
+}
+
+/// Says that files are too large to be followed; the first few by name.
+fn too_large(files: &[String], max_bytes: u64) -> Option<String> {
+    let (n_files, named) = (files.len(), files.iter().take(MAX_NAMED));
+    let named: Vec<String> = named.map(|file| format!("`{file}`")).collect();
+    (n_files > 0).then(|| {
+        let more = if n_files > MAX_NAMED { ", …" } else { "" };
+        format!(
+            "{n_files} of its files are left out, since they have more than {max_bytes} bytes \
+             (`[files] max_file_bytes`): {}{more}",
+            named.join(", ")
+        )
+    })
 }

@@ -22,8 +22,8 @@ pub(crate) const FOLDER_HINT: &str = "fix its path in `[files] roots`, or make i
                                       indexed of it is kept";
 
 /// What an operator does about a folder that feeds a collection and cannot be followed.
-const FEED_HINT: &str = "fix `[[knowledge.folders]]`, or the folder; its documents stay as they \
-                         are until it can be followed";
+const FEED_HINT: &str = "fix `[[knowledge.folders]]`, or the folder; what cannot be followed stays \
+                         as it is until it can";
 
 /// Says that a folder cannot be looked into.
 pub(crate) fn folder_away(folder: &str) -> String {

@@ -189,6 +189,57 @@ fn a_folder_feeds_a_collection() {
     assert!(titles(&library, None, &collection).is_empty());
 }
 
+/// The configuration is named from the working directory, and the folder from the configuration.
+#[test]
+fn a_folder_named_from_the_working_directory_is_watched_and_says_what_it_leaves_out() {
+    let folder = Folder::new();
+    let settings = "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n\
+                    [files]\nmax_file_bytes = 1000\n";
+    folder.write("dowse.toml", settings);
+    let kb = |words: &[&str]| {
+        let mut command = dowse("kb");
+        command.current_dir(folder.path()).args(words).args(["--config", "dowse.toml"]);
+        let said = command.output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).unwrap()
+    };
+    kb(&["create", "Handbook", "--public"]);
+    // A command names a collection by its name, too.
+    let collection = kb(&["collection", "create", "Handbook", "rules"]);
+    folder.write("handbook/a.md", "It climbs.");
+    folder.write(
+        "dowse.toml",
+        format!(
+            "{settings}[[knowledge.folders]]\npath = \"handbook\"\ncollection = {:?}\n",
+            collection.trim()
+        ),
+    );
+    let mut command = dowse("serve");
+    command.current_dir(folder.path());
+    command.args(["--config", "dowse.toml", "--listen", "127.0.0.1:0"]);
+    let server = testkit::Server::start_command(command);
+    let server = TestServer { server, folder };
+    for name in ["rules", "Handbook/rules", collection.trim()] {
+        kb(&["documents", name]);
+    }
+    let path = format!("/v1/collections/{}/documents", collection.trim());
+    let n_ready = || {
+        let listed = server.http().get(&path).json();
+        let documents = listed["documents"].as_array().cloned().unwrap_or_default();
+        documents.iter().filter(|document| document["status"] == "ready").count()
+    };
+    server.wait_until(|| n_ready() == 1);
+    // The next look that nobody asks for is ten minutes away.
+    server.folder.write("handbook/b.md", "It descends.");
+    server.wait_until(|| n_ready() == 2);
+    server.folder.write("handbook/large.md", "It is long. ".repeat(200));
+    let readiness = || server.http().get("/readyz").text();
+    server.wait_until(|| readiness().contains("1 of its files are left out"));
+    assert!(readiness().contains("`large.md`"), "{}", readiness());
+    fs_err::remove_file(server.folder.join("handbook/large.md")).unwrap();
+    server.wait_until(|| !readiness().contains("left out"));
+}
+
 #[test]
 fn a_question_goes_to_every_base_that_the_caller_sees() {
     let library = Library::open();

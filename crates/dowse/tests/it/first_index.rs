@@ -95,5 +95,5 @@ fn every_file_of_a_long_walk_is_reached_and_deep_offsets_work() {
     assert_eq!(estimate, N_FILES as u64, "{deep}");
     let behind = json!({ "query": "lighthouse", "offset": 10_001 });
     let error = mcp.call("searchFiles", &behind).error().to_string();
-    assert!(error.contains("10000"), "{error}");
+    assert!(error.contains("10000") && error.contains("give `next` of each page"), "{error}");
 }

@@ -22,9 +22,8 @@ impl Batch {
 
     pub(super) fn push(&mut self, prepared: Prepared) {
         self.begun.get_or_insert_with(Instant::now);
-        let passages = &prepared.document.passages;
-        self.n_passages += passages.len();
-        self.n_bytes += passages.iter().map(|passage| passage.text.len()).sum::<usize>();
+        self.n_passages += prepared.document.passages.len();
+        self.n_bytes += prepared.n_text_bytes();
         self.documents.push(prepared);
     }
 

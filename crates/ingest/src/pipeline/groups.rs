@@ -89,9 +89,12 @@ impl Run<'_> {
             drop(to_write);
             let mut batch = Batch::new(limits::DOCUMENTS_PER_GROUP);
             for prepared in writing {
+                self.texts.leave(prepared.n_text_bytes());
                 batch.push(prepared);
                 if batch.is_full() {
-                    self.write(&batch.take(), report)?;
+                    // A reader that waits to hand its text over is let go.
+                    self.write(&mut batch.take(), report)
+                        .inspect_err(|_| self.progress.cancel())?;
                 }
             }
             for extractor in extractors {
@@ -99,7 +102,7 @@ impl Run<'_> {
                 report.n_failed +=
                     n_left_out.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            self.write(&batch.take(), report)
+            self.write(&mut batch.take(), report)
         })
     }
 }

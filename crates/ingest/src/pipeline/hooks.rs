@@ -63,20 +63,34 @@ pub trait Hooks: Send + Sync {
     /// Writes a batch as one commit. A failure that is one document's own
     /// ([`store::Error::TooLarge`], [`store::Error::DuplicatePassage`]) makes the pipeline call
     /// this again for each document alone; any other ends the run.
-    fn write(&self, target: &Target<'_>, batch: &[Prepared]) -> Result<Upserted> {
-        if let [one] = batch {
-            // A document that is large comes alone, and is not copied.
-            let document = std::slice::from_ref(&one.document);
-            return Ok(target.store.upsert(target.namespace, document)?);
+    ///
+    /// The batch is as it was when this returns: what is taken from it is put back.
+    fn write(&self, target: &Target<'_>, batch: &mut [Prepared]) -> Result<Upserted> {
+        // Passages are moved and not copied: they are most of what a run holds in memory.
+        let documents: Vec<Document> = batch
+            .iter_mut()
+            .map(|Prepared { document, .. }| {
+                let passages = std::mem::take(&mut document.passages);
+                Document { passages, ..document.clone() }
+            })
+            .collect();
+        let upserted = target.store.upsert(target.namespace, &documents);
+        for (prepared, document) in batch.iter_mut().zip(documents) {
+            prepared.document.passages = document.passages;
         }
-        let documents: Vec<Document> =
-            batch.iter().map(|prepared| prepared.document.clone()).collect();
-        Ok(target.store.upsert(target.namespace, &documents)?)
+        Ok(upserted?)
     }
 
     /// Gives how many documents one commit may have.
     fn documents_per_commit(&self) -> usize {
         limits::DOCUMENTS_PER_COMMIT
+    }
+}
+
+impl Prepared {
+    /// Counts the bytes of its text.
+    pub(super) fn n_text_bytes(&self) -> usize {
+        self.document.passages.iter().map(|passage| passage.text.len()).sum()
     }
 }
 

@@ -9,6 +9,8 @@ pub struct IngestReport {
     pub n_seen: usize,
     /// Documents written.
     pub n_written: usize,
+    /// Those of them that have no text.
+    pub n_without_text: usize,
     /// Documents whose fingerprint had not changed.
     pub n_unchanged: usize,
     /// Items that could not be read at all, or were left out.

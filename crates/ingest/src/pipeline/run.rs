@@ -65,7 +65,10 @@ pub(super) struct Run<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) progress: &'a Progress,
     known: Known,
+    /// What was read and is not extracted yet.
     pub(super) in_flight: InFlight,
+    /// Texts that were extracted and are not in a batch yet.
+    pub(super) texts: InFlight,
 }
 
 /// What was read of one document.
@@ -131,7 +134,13 @@ impl Pipeline {
     pub fn run(&self, source: &mut dyn Source, progress: &Progress) -> Result<IngestReport> {
         progress.begin(Stage::Writing, source.n_items());
         let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
-        let run = Run { pipeline: self, progress, known, in_flight: InFlight::default() };
+        let run = Run {
+            pipeline: self,
+            progress,
+            known,
+            in_flight: InFlight::up_to(limits::MAX_WAITING_BYTES),
+            texts: InFlight::up_to(limits::MAX_WAITING_TEXT_BYTES),
+        };
         let mut report = match progress.groups() {
             Some(log) => run.in_groups(source, log)?,
             None => run.stages(source)?,
@@ -269,6 +278,7 @@ impl Run<'_> {
             self.in_flight.leave(n_bytes);
             match prepared {
                 Some(prepared) => {
+                    self.texts.enter(prepared.n_text_bytes(), self.progress);
                     if to_write.send(prepared).is_err() {
                         break;
                     }
@@ -367,8 +377,11 @@ impl Run<'_> {
                 || writing.recv().map_err(Into::into),
                 |due| writing.recv_deadline(due),
             ) {
-                Ok(_) if self.progress.is_cancelled() => continue,
                 Ok(prepared) => {
+                    self.texts.leave(prepared.n_text_bytes());
+                    if self.progress.is_cancelled() {
+                        continue;
+                    }
                     batch.push(prepared);
                     false
                 }
@@ -378,7 +391,8 @@ impl Run<'_> {
             let is_due = due.is_some_and(|due| Instant::now() >= due);
             if (is_over || is_due || batch.is_full()) && !self.progress.is_cancelled() {
                 let begun = Instant::now();
-                self.write(&batch.take(), &mut report).inspect_err(|_| self.progress.cancel())?;
+                self.write(&mut batch.take(), &mut report)
+                    .inspect_err(|_| self.progress.cancel())?;
                 wait = BatchWait::FOR_COMMITS.after(begun.elapsed());
             }
             if is_over {
@@ -387,15 +401,19 @@ impl Run<'_> {
         }
     }
 
-    pub(super) fn write(&self, documents: &[Prepared], report: &mut IngestReport) -> Result<()> {
+    pub(super) fn write(
+        &self,
+        documents: &mut [Prepared],
+        report: &mut IngestReport,
+    ) -> Result<()> {
         if documents.is_empty() {
             return Ok(());
         }
         match self.commit(documents, report) {
             // Written one by one, so that only the bad one is left out.
             Err(error) if is_fault_of_document(&error) => {
-                for prepared in documents {
-                    match self.commit(std::slice::from_ref(prepared), report) {
+                for prepared in &mut *documents {
+                    match self.commit(std::slice::from_mut(prepared), report) {
                         Err(error) if is_fault_of_document(&error) => {
                             report.n_failed += 1;
                             let message = format!(
@@ -415,10 +433,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn commit(&self, documents: &[Prepared], report: &mut IngestReport) -> Result<()> {
+    fn commit(&self, documents: &mut [Prepared], report: &mut IngestReport) -> Result<()> {
         let Pipeline { store, namespace, hooks, .. } = self.pipeline;
         let upserted = hooks.write(&Target { store, namespace }, documents)?;
         report.n_written += documents.len();
+        report.n_without_text += documents.iter().filter(|one| !one.outcome.has_text()).count();
         report.n_passages += upserted.n_passages;
         report.n_vectors_kept += upserted.n_vectors_kept;
         let replaced = documents.iter().filter_map(|one| self.known.n_passages(&one.document.id));

@@ -32,7 +32,7 @@ struct Arguments {
     k: usize,
     /// how many to pass over, or `next` of the page before
     #[serde(default)]
-    #[schemars(with = "usize", extend("type" = ["integer", "string"], "maximum" = MAX_WALKED))]
+    #[schemars(with = "usize", extend("type" = ["integer", "string"]))]
     offset: Offset,
     /// extensions, such as .pptx; -.pptx leaves one out
     #[schemars(length(max = 100))]
@@ -65,11 +65,11 @@ impl Default for Offset {
 impl Offset {
     fn read(self) -> Result<(usize, Option<Given>), ToolError> {
         let text = match self {
-            Offset::Number(number) => return Ok((number, None)),
+            Offset::Number(number) => return within_walk(number),
             Offset::Next(text) => text,
         };
         if let Ok(number) = text.trim().parse() {
-            return Ok((number, None));
+            return within_walk(number);
         }
         match Given::decode(text.trim()) {
             Some(given) => Ok((0, Some(given))),
@@ -81,6 +81,22 @@ impl Offset {
             .with_hint("leave `offset` out to begin again")),
         }
     }
+}
+
+/// Takes a number of files to pass over; from far on, the cursor of each page goes further.
+fn within_walk(number: usize) -> Result<(usize, Option<Given>), ToolError> {
+    if number <= MAX_WALKED {
+        return Ok((number, None));
+    }
+    let allowed = format!("from 0 to {MAX_WALKED}");
+    Err(ToolError::bad_request(format!("`offset` must be {allowed}, received `{number}`"))
+        .with_detail("argument", "offset")
+        .with_detail("received", number)
+        .with_detail("allowed", allowed)
+        .with_hint(
+            "begin without `offset` and give `next` of each page as the `offset` of the one after \
+             it, or narrow the query by `exts`, `years` or `roots`",
+        ))
 }
 
 /// Takes lists that were written as one text: `.md, .txt`.

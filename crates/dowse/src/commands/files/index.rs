@@ -380,9 +380,13 @@ fn follow(
 }
 
 fn done(root: &str, indexed: &Indexed) -> String {
+    let without_text = match indexed.without_text {
+        0 => String::new(),
+        n_files => format!(", {n_files} without text"),
+    };
     format!(
-        "{root}: {} indexed, {} skipped, {} removed in {}",
-        indexed.indexed,
+        "{root}: {} indexed{without_text}, {} skipped, {} removed in {}",
+        indexed.indexed.saturating_sub(indexed.without_text),
         indexed.skipped,
         indexed.removed,
         print::duration(indexed.duration_ms)

@@ -1,6 +1,6 @@
 //! `dowse kb collection`.
 
-use anyhow::Context;
+use anyhow::{Context as _, bail};
 use knowledge::{Collection, CollectionChange, KnowledgeBase, NewCollection};
 use serde_json::json;
 
@@ -26,6 +26,7 @@ impl Session {
             }
             CollectionCommand::List { kb } => self.list_collections(&self.base(kb)?)?,
             CollectionCommand::Update { collection, name, description, clearance, department } => {
+                let collection = &self.collection_id(collection)?;
                 let change = CollectionChange {
                     name: name.clone(),
                     description: description.clone(),
@@ -42,6 +43,7 @@ impl Session {
                 job.iter().try_for_each(|job| self.wait(job))?;
             }
             CollectionCommand::Delete { collection } => {
+                let collection = &self.collection_id(collection)?;
                 let job = self
                     .service
                     .delete_collection(&self.caller, collection)
@@ -51,6 +53,34 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Finds a collection by its id, by a name that only one has, or by `BASE/NAME`, and gives its
+    /// id. A text that names none is taken for an id, which the service refuses.
+    pub(super) fn collection_id(&self, wanted: &str) -> anyhow::Result<String> {
+        let mut named = vec![];
+        for base in self.service.list_bases(&self.caller)? {
+            for collection in self.service.list_collections(&self.caller, &base.id)? {
+                if *collection.id == *wanted {
+                    return Ok(wanted.to_owned());
+                }
+                let is_named = collection.name == wanted
+                    || wanted.split_once('/').is_some_and(|(of, name)| {
+                        (base.name == of || *base.id == *of) && collection.name == name
+                    });
+                if is_named {
+                    named.push(collection.id.to_string());
+                }
+            }
+        }
+        match named.as_slice() {
+            [] => Ok(wanted.to_owned()),
+            [one] => Ok(one.clone()),
+            _ => bail!(
+                "several collections are called `{wanted}`\nhint: name one as `BASE/NAME`, or by \
+                 its id, which `dowse kb collection list BASE` shows"
+            ),
+        }
     }
 
     /// Finds a collection by its name, or makes it.

@@ -59,6 +59,7 @@ impl Session {
     }
 
     pub(super) fn list_documents(&self, collection: &str) -> anyhow::Result<()> {
+        let collection = &self.collection_id(collection)?;
         let mut rows = print::Table::new(["id", "title", "status", "chunks", "version", "error"]);
         let mut after: Option<String> = None;
         loop {
