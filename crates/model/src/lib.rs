@@ -50,7 +50,7 @@ pub use causes::with_causes;
 pub use clock::{Clock, Timestamp, iso, iso_millis, iso_seconds};
 pub use deadline::Deadline;
 pub use delimiter::guess_delimiter;
-pub use hit::{Explanation, Hit, Stage, StageScore};
+pub use hit::{Chance, Explanation, Hit, Stage, StageScore};
 pub use ids::{DocumentId, NamespaceId, PassageId, TenantId};
 pub use outcome::{ReadOutcome, UnknownOutcome};
 pub use passage::Passage;

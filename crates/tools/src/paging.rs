@@ -225,11 +225,8 @@ pub(crate) fn fill_ranked(
     let cursor = |n_kept: usize| {
         let kept = names.iter().take(n_kept);
         if given.is_closed() {
-            // What is folded into an item was given with it, and may be behind the last one.
-            let last = match n_kept == n_items {
-                true => kept.flatten().max_by_key(|name| Given::place_of(name))?,
-                false => kept.filter_map(|names| names.first()).next_back()?,
-            };
+            // What is folded into an item has no place in this order: its source gives it there alone.
+            let last = kept.filter_map(|names| names.first()).next_back()?;
             return Some(given.clone().behind(last));
         }
         let named = named(given.clone(), kept.flatten().copied(), budget);
