@@ -28,6 +28,9 @@ const FOLDED: usize = 20;
 /// fixed order early.
 const MAX_ASKED: usize = 800;
 
+/// What families say of pages behind the first ones.
+const SORTED_BY_PAGE: &str = "sorted_by_page";
+
 /// Other places of one result that are named.
 const MAX_DUPLICATES: usize = 5;
 
@@ -160,6 +163,10 @@ impl Service {
                     false => Rest::None,
                 };
                 findings.results.truncate(limit);
+                if given.n_named() == 0 {
+                    // It is about what was given before, and nothing was.
+                    findings.warnings.retain(|warning| warning.code != SORTED_BY_PAGE);
+                }
                 return findings.with_cuts();
             }
             // All that was found may say the same as what was given.

@@ -53,8 +53,11 @@ impl Source for Fixed {
             chance: None,
             same: vec![],
         });
-        let warning = Warning::new("model_missing", "the model is not there");
-        SourceHits { hits: hits.collect(), warnings: vec![warning], ..SourceHits::default() }
+        let warnings = vec![
+            Warning::new("model_missing", "the model is not there"),
+            Warning::new("sorted_by_page", "the best 100 candidates are sorted by score"),
+        ];
+        SourceHits { hits: hits.collect(), warnings, ..SourceHits::default() }
     }
 
     fn letter(&self) -> char {
@@ -144,6 +147,9 @@ fn sources_are_merged_by_score_and_take_turns_at_ties() {
     assert_eq!(texts(&service, &caller, "x"), ["alpha", "gamma", "beta", "delta"]);
     let Findings { results: merged, warnings, .. } = service.search(&caller, "x", 10, &soon());
     assert_eq!(warnings.len(), 1);
+    let given = crate::Given::default().with([merged[0].name.as_str()]);
+    let second = service.search_after(&caller, "x", &given, 10, &soon());
+    assert_eq!(second.warnings.len(), 2, "behind the first page both are said");
     assert_eq!(merged[0].duplicates.len(), 1);
     assert_eq!(merged[0].duplicates[0].source, "two");
     let (source, fetched) = service.fetch(&caller, &merged[0].duplicates[0].id, &WHOLE).unwrap();
