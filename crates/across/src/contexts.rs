@@ -54,10 +54,13 @@ impl Source for Contexts {
                         pointer: Some(result.chunk.json_pointer),
                         score: result.score,
                         explanation: json!(result.explanation),
+                        chance: result.explanation.chance,
+                        same: vec![],
                     })
                     .collect(),
                 warnings: found.warnings,
                 timings: StageTook::all(found.timings),
+                n_passages: found.n_passages,
                 ..SourceHits::default()
             },
             Err(error) => SourceHits {

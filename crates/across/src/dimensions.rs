@@ -130,5 +130,7 @@ fn hit_of(result: SearchResult) -> Hit {
         pointer: Some(format!("{}={}", result.filter_key, result.filter_value)),
         score: result.score,
         explanation: json!(result.explanation),
+        chance: None,
+        same: vec![],
     }
 }

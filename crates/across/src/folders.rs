@@ -7,7 +7,7 @@ use model::{Caller, Deadline, Score, Warning};
 use retrieve::Given;
 use serde_json::json;
 
-use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch};
+use crate::{Error, Fetched, Hit, Part, Result, Same, Source, SourceHits, StageTook, Stretch};
 
 /// Splits a file's path from the pointer in a key.
 const BETWEEN: char = '\u{1f}';
@@ -56,6 +56,12 @@ impl Folders {
                         pointer: Some(item.pointer),
                         score: Score::new(item.score),
                         explanation: json!(item.explanation),
+                        chance: item.explanation.chance,
+                        same: item
+                            .duplicates
+                            .into_iter()
+                            .map(|path| Same { title: name_of(&path), thing: path })
+                            .collect(),
                     })
                     .collect(),
                 warnings: filters_said(&found.exts, &found.years)
@@ -63,6 +69,7 @@ impl Folders {
                     .chain(found.warnings)
                     .collect(),
                 timings: StageTook::all(found.timings),
+                n_passages: found.coverage.n_passages,
                 ..SourceHits::default()
             },
             Err(error) => SourceHits {

@@ -124,6 +124,7 @@ impl Source for KnowledgeBases {
 fn hits_of(found: knowledge::Result<SearchResults>) -> SourceHits {
     match found {
         Ok(found) => SourceHits {
+            n_passages: found.n_passages,
             hits: found.results.into_iter().map(hit_of).collect(),
             warnings: found
                 .warnings
@@ -155,5 +156,7 @@ fn hit_of(chunk: ChunkHit) -> Hit {
         pointer: Some(chunk.pointer),
         score: chunk.score,
         explanation: json!(chunk.explanation),
+        chance: chunk.explanation.chance,
+        same: vec![],
     }
 }

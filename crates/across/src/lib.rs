@@ -31,5 +31,5 @@ pub use id::is_same_thing;
 pub use knowledge::KnowledgeBases;
 pub use retrieve::{Given, MAX_NAMED};
 pub use service::{Duplicate, Findings, MAX_RESULTS, Merged, Rest, Service};
-pub use source::{Fetched, Folding, Hit, Part, Source, SourceHits, StageTook, Stretch};
+pub use source::{Fetched, Folding, Hit, Part, Same, Source, SourceHits, StageTook, Stretch};
 pub use tables::Tables;

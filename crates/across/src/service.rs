@@ -8,7 +8,7 @@ use retrieve::Given;
 
 use crate::duplicates::Content;
 use crate::id::{Mark, Read};
-use crate::{Error, Fetched, Folding, Hit, Part, Result, Source, SourceHits, StageTook, id};
+use crate::{Error, Fetched, Folding, Hit, Part, Result, Same, Source, SourceHits, StageTook, id};
 
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
@@ -20,9 +20,16 @@ const MAX_KNOWN: usize = 50_000;
 /// coming up short.
 const SPARE: usize = 10;
 
+/// The first of each family, among which those that say the same are folded. Every page asks for at
+/// least as many, so that a walk gives the same results whatever the size of its pages.
+const FOLDED: usize = 20;
+
 /// What a source is asked for at most by rank: with more that says the same, a walk goes on in its
 /// fixed order early.
 const MAX_ASKED: usize = 800;
+
+/// What families say of pages behind the first ones.
+const SORTED_BY_PAGE: &str = "sorted_by_page";
 
 /// Other places of one result that are named.
 const MAX_DUPLICATES: usize = 5;
@@ -40,6 +47,8 @@ pub struct Merged {
     pub rank: usize,
     /// Where else the same is said.
     pub duplicates: Vec<Duplicate>,
+    /// Other places with the same content that are not named.
+    pub n_unnamed: usize,
     /// What a walk knows it by.
     pub name: String,
 }
@@ -138,13 +147,12 @@ impl Service {
         if given.is_closed() {
             return self.next_in_order(caller, query, given, limit, deadline);
         }
-        let mut n_asked = given.n_named() + limit + SPARE;
+        let mut n_asked = (given.n_named() + limit + SPARE).max(FOLDED);
         loop {
             let answers = self.ask_all(&|source| source.search(caller, query, n_asked, deadline));
             let is_any_full = answers.iter().any(|answer| answer.hits.len() >= n_asked);
             let has_others = answers.iter().any(|answer| answer.has_others);
-            let mut findings = self.merge(answers, Order::BestFirst);
-            findings.results.retain(|merged| !given.holds(&merged.name));
+            let mut findings = self.merge(answers, given, Order::BestFirst);
             let is_short = findings.results.len() < limit && is_any_full;
             if !is_short || n_asked >= MAX_ASKED || deadline.is_over() {
                 let is_more_by_rank =
@@ -155,7 +163,11 @@ impl Service {
                     false => Rest::None,
                 };
                 findings.results.truncate(limit);
-                return findings;
+                if given.n_named() == 0 {
+                    // It is about what was given before, and nothing was.
+                    findings.warnings.retain(|warning| warning.code != SORTED_BY_PAGE);
+                }
+                return findings.with_cuts();
             }
             // All that was found may say the same as what was given.
             n_asked = (n_asked * 2).min(MAX_ASKED);
@@ -175,15 +187,12 @@ impl Service {
         // One more than is wanted tells whether there is more.
         let answers = self
             .ask_all(&|source| source.search_in_order(caller, query, given, limit + 1, deadline));
-        let mut findings = self.merge(answers, Order::Fixed { limit });
-        let is_kept = |merged: &Merged| !given.holds(&merged.name);
-        debug_assert!(findings.results.iter().all(is_kept), "a source gave what was given");
-        findings.results.retain(is_kept);
-        findings
+        self.merge(answers, given, Order::Fixed { limit }).with_cuts()
     }
 
-    fn merge(&self, mut answers: Vec<SourceHits>, order: Order) -> Findings {
+    fn merge(&self, mut answers: Vec<SourceHits>, given: &Given, order: Order) -> Findings {
         drop_needless_repairs(&mut answers);
+        let n_passages = answers.iter().map(|answer| answer.n_passages as u64).sum();
         let mut merged = Vec::new();
         let mut warnings: Vec<Warning> = Vec::new();
         let mut timings = Vec::new();
@@ -201,16 +210,25 @@ impl Service {
                     warnings.push(warning);
                 }
             }
-            let hits = (1..).zip(answer.hits).map(|(rank, hit)| {
-                let mark = id::mark(source.name(), &hit.thing);
-                self.remember(mark, &hit.thing);
-                let id = id::encode(source.letter(), &mark, hit.position);
-                let name = source.walk_name(&hit.thing, hit.position);
-                let duplicates = Vec::new();
-                Merged { id, source: source.name(), hit, rank, duplicates, name }
+            let hits = (1..).zip(answer.hits).map(|(rank, mut hit)| {
+                if let Some(chance) = &hit.chance {
+                    hit.score = retrieve::relevance_among(chance, n_passages);
+                }
+                let (id, name) = self.named(&**source, &hit.thing, hit.position);
+                let same = std::mem::take(&mut hit.same);
+                let n_unnamed = same.len().saturating_sub(MAX_DUPLICATES);
+                let duplicates =
+                    same.into_iter().take(MAX_DUPLICATES).map(|Same { thing, title }| {
+                        let (id, name) = self.named(&**source, &thing, 0);
+                        Duplicate { id, source: source.name(), title, name }
+                    });
+                let duplicates = duplicates.collect();
+                Merged { id, source: source.name(), hit, rank, duplicates, n_unnamed, name }
             });
             merged.extend(hits.map(|merged| (merged, source.folding())));
         }
+        // What was given takes nothing with it that was not named there.
+        merged.retain(|(merged, _)| !given.holds(&merged.name));
         let mut rest = Rest::None;
         match order {
             // The sort is stable: what is equal in score and rank keeps the order of the sources.
@@ -225,7 +243,20 @@ impl Service {
                 }
             }
         }
-        Findings { results: fold(merged), warnings, timings, rest, others }
+        let results = match order {
+            Order::BestFirst => fold(merged),
+            // Each is given by itself: what a page has beside it depends on the size of the page.
+            Order::Fixed { .. } => merged.into_iter().map(|(merged, _)| merged).collect(),
+        };
+        Findings { results, warnings, timings, rest, others }
+    }
+
+    /// Gives the id of a place in a thing, and what a walk knows it by.
+    fn named(&self, source: &dyn Source, thing: &str, position: u32) -> (String, String) {
+        let mark = id::mark(source.name(), thing);
+        self.remember(mark, thing);
+        let id = id::encode(source.letter(), &mark, position);
+        (id, source.walk_name(thing, position))
     }
 
     /// Asks all sources side by side; one that ends unexpectedly gives a warning.
@@ -324,6 +355,22 @@ fn drop_needless_repairs(answers: &mut [SourceHits]) {
     }
 }
 
+impl Findings {
+    /// Says of each result whose places are not all named how many there are.
+    fn with_cuts(mut self) -> Self {
+        for merged in self.results.iter().filter(|merged| merged.n_unnamed > 0) {
+            let (title, n_named) = (&merged.hit.title, merged.duplicates.len());
+            let n_all = n_named + merged.n_unnamed;
+            let message = format!(
+                "`{title}` has the same content as {n_all} others: {n_named} are named, and \
+                 `searchFiles` names all"
+            );
+            self.warnings.push(Warning::new("places_cut", message));
+        }
+        self
+    }
+}
+
 /// Leaves out what says the same as a better result, and names it there.
 fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
     let mut kept: Vec<(Merged, Folding, Content)> = Vec::with_capacity(merged.len());
@@ -331,16 +378,22 @@ fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
         let hit = &merged.hit;
         let text = if hit.snippet.trim().is_empty() { &hit.title } else { &hit.snippet };
         let content = Content::of(text);
-        let same = kept.iter_mut().find(|(_, other_folding, other_content)| {
-            let may_fold = folding == Folding::ByContent && *other_folding == Folding::ByContent;
-            may_fold && other_content.says_the_same(&content)
+        let may_fold = folding == Folding::ByContent && merged.rank <= FOLDED;
+        let same = kept.iter_mut().find(|(other, other_folding, other_content)| {
+            let may_hold = *other_folding == Folding::ByContent && other.rank <= FOLDED;
+            let n_places = other.duplicates.len() + 1 + merged.duplicates.len();
+            may_fold
+                && may_hold
+                && n_places <= MAX_DUPLICATES
+                && other_content.says_the_same(&content)
         });
         match same {
-            Some((other, _, _)) if other.duplicates.len() < MAX_DUPLICATES => {
-                let Merged { id, source, hit, name, .. } = merged;
+            Some((other, _, _)) => {
+                let Merged { id, source, hit, name, duplicates, .. } = merged;
                 other.duplicates.push(Duplicate { id, source, title: hit.title, name });
+                other.duplicates.extend(duplicates);
             }
-            Some(_) => {}
+            // What can be named nowhere is a result of its own: nothing is left out.
             None => kept.push((merged, folding, content)),
         }
     }
@@ -363,6 +416,8 @@ mod tests {
             pointer: None,
             score: model::Score::new(0.5),
             explanation,
+            chance: None,
+            same: vec![],
         };
         let note = Warning::new(retrieve::QUERY_CORRECTED, "searched for something else");
         SourceHits {

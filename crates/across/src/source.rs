@@ -1,6 +1,6 @@
 //! What a family gives to a question over everything.
 
-use model::{Around, Caller, Deadline, Score, Warning};
+use model::{Around, Caller, Chance, Deadline, Score, Warning};
 use retrieve::Given;
 use serde_json::Value;
 
@@ -25,6 +25,20 @@ pub struct Hit {
     pub score: Score,
     /// Why it was found; null when the family does not say.
     pub explanation: Value,
+    /// How the score moves with the number of passages that were searched; absent where it does
+    /// not.
+    pub chance: Option<Chance>,
+    /// Other things of the family with the same content, which it gives with this one alone.
+    pub same: Vec<Same>,
+}
+
+/// A thing with the same content as another one of its family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Same {
+    /// The thing, as [`Hit::thing`].
+    pub thing: String,
+    /// What a person calls it.
+    pub title: String,
 }
 
 impl Hit {
@@ -54,6 +68,8 @@ pub struct SourceHits {
     /// Whether these are the best of each kind alone, and [`Source::search_in_order`] gives the
     /// others as well.
     pub has_others: bool,
+    /// How many passages were searched; 0 for a family that has none.
+    pub n_passages: usize,
 }
 
 /// What a stage took, or why it did not run.

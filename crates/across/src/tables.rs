@@ -68,6 +68,8 @@ impl Tables {
                     "matched": of_table.found,
                     "coverage": of_table.coverage,
                 }),
+                chance: None,
+                same: vec![],
             });
         }
         let sought = words.longest(MAX_SOUGHT_WORDS);
@@ -107,6 +109,8 @@ impl Tables {
                     "coverage": fit.coverage,
                     "rows": n_rows,
                 }),
+                chance: None,
+                same: vec![],
             });
         }
         Ok((hits, is_cut))

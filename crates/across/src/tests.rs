@@ -50,9 +50,14 @@ impl Source for Fixed {
             pointer: None,
             score: Score::new(*score),
             explanation: Value::Null,
+            chance: None,
+            same: vec![],
         });
-        let warning = Warning::new("model_missing", "the model is not there");
-        SourceHits { hits: hits.collect(), warnings: vec![warning], ..SourceHits::default() }
+        let warnings = vec![
+            Warning::new("model_missing", "the model is not there"),
+            Warning::new("sorted_by_page", "the best 100 candidates are sorted by score"),
+        ];
+        SourceHits { hits: hits.collect(), warnings, ..SourceHits::default() }
     }
 
     fn letter(&self) -> char {
@@ -142,6 +147,9 @@ fn sources_are_merged_by_score_and_take_turns_at_ties() {
     assert_eq!(texts(&service, &caller, "x"), ["alpha", "gamma", "beta", "delta"]);
     let Findings { results: merged, warnings, .. } = service.search(&caller, "x", 10, &soon());
     assert_eq!(warnings.len(), 1);
+    let given = crate::Given::default().with([merged[0].name.as_str()]);
+    let second = service.search_after(&caller, "x", &given, 10, &soon());
+    assert_eq!(second.warnings.len(), 2, "behind the first page both are said");
     assert_eq!(merged[0].duplicates.len(), 1);
     assert_eq!(merged[0].duplicates[0].source, "two");
     let (source, fetched) = service.fetch(&caller, &merged[0].duplicates[0].id, &WHOLE).unwrap();
@@ -183,6 +191,8 @@ impl Source for Kinds {
             pointer: None,
             score: Score::new(0.9 - n as f64 / 10_000.0),
             explanation: Value::Null,
+            chance: None,
+            same: vec![],
         });
         let has_others = n_given < self.n_things;
         SourceHits { hits: hits.collect(), has_others, ..SourceHits::default() }
@@ -207,6 +217,172 @@ impl Source for Kinds {
     fn folding(&self) -> Folding {
         Folding::Never
     }
+}
+
+/// Follows a walk to its end: the names of its results, and those of what is folded into them.
+fn walk(service: &Service, limit: usize) -> (Vec<String>, Vec<String>) {
+    let caller = Caller::local_admin();
+    let mut given = crate::Given::default();
+    let (mut results, mut folded) = (Vec::new(), Vec::new());
+    loop {
+        let found = service.search_after(&caller, "x", &given, limit, &soon());
+        assert!(found.results.len() <= limit);
+        let names = |merged: &crate::Merged| merged.name.clone();
+        results.extend(found.results.iter().map(names));
+        let others = found.results.iter().flat_map(|merged| &merged.duplicates);
+        folded.extend(others.clone().map(|duplicate| duplicate.name.clone()));
+        let last = results.last().map(String::as_str).unwrap_or_default();
+        let is_end = found.results.is_empty() && found.rest != Rest::InOrder;
+        given = match found.rest {
+            Rest::None => break,
+            _ if is_end => break,
+            Rest::InOrder if given.is_closed() => given.behind(last),
+            Rest::ByRank | Rest::InOrder => {
+                let named = given
+                    .with(found.results.iter().map(|merged| merged.name.as_str()))
+                    .with(others.map(|duplicate| duplicate.name.as_str()));
+                let is_closed = found.rest == Rest::InOrder || named.n_named() >= crate::MAX_NAMED;
+                if is_closed { named.closed() } else { named }
+            }
+        };
+        assert!(results.len() < 1_000, "the walk does not end");
+    }
+    results.sort_unstable();
+    folded.sort_unstable();
+    (results, folded)
+}
+
+/// What says the same was folded with whatever happened to be asked for with it: with small pages
+/// a copy that came late was folded into what had been given, and nothing ever named it.
+#[test]
+fn a_walk_gives_the_same_at_every_page_size_though_much_says_the_same() {
+    let texts: Vec<String> = (0..180).map(|n| format!("text {}", n % 60)).collect();
+    let source = |name: &'static str, letter: char| {
+        let things = texts.iter().enumerate();
+        let things = things.map(|(n, text)| (format!("{name}{n}"), text.clone())).collect();
+        Box::new(Copies { name, letter, things })
+    };
+    let service = Service::new(vec![source("ones", 's'), source("twos", 'o')]);
+    let (results, folded) = walk(&service, 50);
+    assert!(!folded.is_empty());
+    let mut all = [results.clone(), folded.clone()].concat();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!((all.len(), results.len() + folded.len()), (360, 360));
+    for limit in [1, 2, 3, 7, 20] {
+        assert_eq!(walk(&service, limit), (results.clone(), folded.clone()), "{limit}");
+    }
+}
+
+/// Things of which many say the same.
+struct Copies {
+    name: &'static str,
+    letter: char,
+    things: Vec<(String, String)>,
+}
+
+impl Source for Copies {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&self, _: &Caller, _: &str, limit: usize, _: &Deadline) -> SourceHits {
+        let hits = self.things.iter().enumerate().take(limit).map(|(n, (thing, text))| Hit {
+            thing: thing.clone(),
+            position: 0,
+            title: thing.clone(),
+            snippet: text.clone(),
+            around: model::Around::default(),
+            pointer: None,
+            score: Score::new(0.9 - n as f64 / 1_000.0),
+            explanation: Value::Null,
+            chance: None,
+            same: vec![],
+        });
+        SourceHits { hits: hits.collect(), ..SourceHits::default() }
+    }
+
+    fn letter(&self) -> char {
+        self.letter
+    }
+
+    fn key(&self, thing: &str, _: u32) -> String {
+        thing.to_owned()
+    }
+
+    fn find(&self, _: &Caller, _: &dyn Fn(&str) -> bool) -> crate::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn fetch(&self, _: &Caller, _: &str, _: &Part) -> crate::Result<Option<Fetched>> {
+        Ok(None)
+    }
+}
+
+/// One near by chance in a small namespace, one with the word in a large one.
+struct Near {
+    name: &'static str,
+    score: f64,
+    n_passages: usize,
+    chance: Option<model::Chance>,
+}
+
+impl Source for Near {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&self, _: &Caller, _: &str, _: usize, _: &Deadline) -> SourceHits {
+        let hit = Hit {
+            thing: self.name.to_owned(),
+            position: 0,
+            title: self.name.to_owned(),
+            snippet: self.name.to_owned(),
+            around: model::Around::default(),
+            pointer: None,
+            score: Score::new(self.score),
+            explanation: Value::Null,
+            chance: self.chance,
+            same: vec![],
+        };
+        SourceHits { hits: vec![hit], n_passages: self.n_passages, ..SourceHits::default() }
+    }
+
+    fn letter(&self) -> char {
+        self.name.chars().next().unwrap_or('x')
+    }
+
+    fn key(&self, thing: &str, _: u32) -> String {
+        thing.to_owned()
+    }
+
+    fn find(&self, _: &Caller, _: &dyn Fn(&str) -> bool) -> crate::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn fetch(&self, _: &Caller, _: &str, _: &Part) -> crate::Result<Option<Fetched>> {
+        Ok(None)
+    }
+}
+
+/// A rare word found chunks of a small JSON document without any word of the query above the one
+/// file that has it: that they were so near counted as if nothing else had been searched.
+#[test]
+fn what_is_near_by_chance_is_judged_among_all_that_was_searched() {
+    let ln_passages = 150_f64.ln_1p();
+    let chance = model::Chance { logit: 0.65, slope: -0.54, ln_passages };
+    let near = |n_passages, chance| Near { name: "near", score: 0.657, n_passages, chance };
+    let word = |n_passages| Near { name: "word", score: 0.557, n_passages, chance: None };
+    let caller = Caller::local_admin();
+    let first = |near: Near, word: Near| {
+        let service = Service::new(vec![Box::new(near), Box::new(word)]);
+        let found = service.search(&caller, "x", 10, &soon()).results;
+        (found[0].source, found.iter().map(|one| one.hit.score.rounded()).collect::<Vec<_>>())
+    };
+    assert_eq!(first(near(150, Some(chance)), word(0)), ("near", vec![0.657, 0.557]));
+    let (source, scores) = first(near(150, Some(chance)), word(1_000));
+    assert_eq!((source, scores[0]), ("word", 0.557));
+    assert!((0.3..0.5).contains(&scores[1]), "{scores:?}");
 }
 
 /// Of each kind of names five were given and no walk gave the others.

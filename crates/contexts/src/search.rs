@@ -85,6 +85,8 @@ pub struct TableHits {
     pub warnings: Vec<Warning>,
     /// What each stage took, in order.
     pub timings: Vec<StageTiming>,
+    /// How many chunks were searched.
+    pub n_passages: usize,
 }
 
 /// Chunks of one string among the candidates of a search for strings.
@@ -187,7 +189,8 @@ impl Service {
         limit: usize,
         deadline: &Deadline,
     ) -> Result<TableHits> {
-        let mut found = TableHits { results: vec![], warnings: vec![], timings: vec![] };
+        let mut found =
+            TableHits { results: vec![], warnings: vec![], timings: vec![], n_passages: 0 };
         let mut tables = vec![];
         for project in self.list_projects(caller)? {
             for table in self.tables_of_project(&project.id)? {
@@ -229,6 +232,7 @@ impl Service {
         })?;
         found.warnings.extend(response.warnings);
         found.timings = response.timings;
+        found.n_passages = response.coverage.n_passages;
         let mut by_rank = BTreeMap::new();
         for table in &tables {
             let namespace = table.namespace();

@@ -80,4 +80,6 @@ pub struct SearchResults {
     pub timings: Vec<StageTook>,
     /// The words that were searched for in the place of those that were typed, where they were.
     pub corrected: Option<String>,
+    /// How many chunks were searched.
+    pub n_passages: usize,
 }

@@ -253,7 +253,7 @@ impl Service {
                 warnings.push(Warning::new("below_threshold", message));
             }
         }
-        Ok(SearchResults { results, warnings, timings, corrected })
+        Ok(SearchResults { results, warnings, timings, corrected, n_passages })
     }
 
     /// Says that documents are being indexed, of which one may be what was asked for.

@@ -47,6 +47,22 @@ pub struct Explanation {
     pub exact: Vec<String>,
     /// Words that match after folding or stemming, as `query → index term`.
     pub folded: Vec<String>,
+    /// How much of the score may be owed to chance; it is looked at and never leaves.
+    #[serde(skip)]
+    pub chance: Option<Chance>,
+}
+
+/// How a score moves with the number of passages that were searched: the more there are, the
+/// nearer the nearest of them comes by chance. Absent where words alone were looked at, or where
+/// all words of the query are in the passage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chance {
+    /// The score's logit.
+    pub logit: f64,
+    /// What the logit gains, at most 0, for each unit of ln(1 + passages).
+    pub slope: f64,
+    /// ln(1 + passages) of the namespace that the score was made for.
+    pub ln_passages: f64,
 }
 
 impl Explanation {

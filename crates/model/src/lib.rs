@@ -54,7 +54,7 @@ pub use clock::{Clock, Timestamp, iso, iso_seconds};
 pub use deadline::Deadline;
 pub use delimiter::guess_delimiter;
 pub use hex::hex;
-pub use hit::{Explanation, Hit, Stage, StageScore};
+pub use hit::{Chance, Explanation, Hit, Stage, StageScore};
 pub use ids::{DocumentId, NamespaceId, PassageId, TenantId};
 pub use json_pointer::{pointer_name, pointer_token};
 pub use outcome::{ReadOutcome, UnknownOutcome};

@@ -97,6 +97,9 @@ const MAX_FUNCTION_SHARE: f64 = 0.65;
 const QUERY_NAMES: [&str; 6] =
     ["one", "ln content", "short", "function_share", "function_share over", "ln passages"];
 
+/// Where the number of passages is among the figures.
+pub(crate) const LN_PASSAGES: usize = 5;
+
 const WORD_NAMES: [&str; 8] = [
     "coverage",
     "bm25_share",
@@ -164,6 +167,7 @@ mod tests {
 
     #[test]
     fn every_figure_has_a_name() {
+        assert_eq!(QUERY_NAMES[LN_PASSAGES], "ln passages");
         for kind in EvidenceKind::ALL {
             assert_eq!(Evidence::default().figures(kind).len(), kind.names().len());
         }

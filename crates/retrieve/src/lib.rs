@@ -97,5 +97,5 @@ pub use pipeline::{
 };
 pub use request::{Grouping, Pipeline, Request, Scope};
 pub use response::{BestBelow, Coverage, Ranked, Response, Snippet, StageTiming, Total};
-pub use score::relevance_by_words;
+pub use score::{relevance_among, relevance_by_words};
 pub use spelling::QUERY_CORRECTED;

@@ -4,10 +4,10 @@
 //! in. The coefficients are fitted on judged sets by `cargo xtask fit`, which writes
 //! `coefficients.rs`; results are sorted by this score and by nothing else.
 
-use model::Score;
+use model::{Chance, Score};
 
 use crate::coefficients::coefficients;
-use crate::features::{Evidence, WordFigures};
+use crate::features::{Evidence, EvidenceKind, LN_PASSAGES, WordFigures};
 
 /// What the logit of a cross-encoder weighs against the logit of all other evidence. It has read
 /// both texts together, so it decides; the rest breaks near ties. Not fitted: chosen so that a
@@ -38,6 +38,33 @@ fn logit(evidence: &Evidence) -> f64 {
             CROSS_ENCODER_WEIGHT * said + (1.0 - CROSS_ENCODER_WEIGHT) * own
         }
     }
+}
+
+/// Tells how the score moves when its namespace is searched together with others: by the part of
+/// the evidence that is not in words, and by nothing where the words are all there.
+pub(crate) fn chance(evidence: &Evidence) -> Option<Chance> {
+    let kind = evidence.kind();
+    let uncovered = 1.0 - evidence.words.coverage.clamp(0.0, 1.0);
+    if kind == EvidenceKind::Words || uncovered <= 0.0 {
+        return None;
+    }
+    let slope = coefficients(kind).get(LN_PASSAGES).copied().unwrap_or_default().min(0.0);
+    let share = if evidence.cross_encoder.is_some() { 1.0 - CROSS_ENCODER_WEIGHT } else { 1.0 };
+    Some(Chance {
+        logit: logit(evidence),
+        slope: slope * uncovered * share,
+        ln_passages: evidence.words.ln_passages,
+    })
+}
+
+/// Gives the relevance of a passage among all that were searched together, so many of them.
+///
+/// A passage that has no word of the query is as near as it is, whichever namespace it is in; what
+/// that says depends on how many others had the chance to be as near. A namespace of a hundred
+/// passages beside one of a hundred thousand must not make its nearest look like an answer.
+pub fn relevance_among(chance: &Chance, n_passages: u64) -> Score {
+    let more = (n_passages as f64).ln_1p() - chance.ln_passages;
+    Score::new(logistic(chance.logit + chance.slope * more.max(0.0)))
 }
 
 /// Gives the relevance of a text that is no passage, by words alone, on the same scale as every

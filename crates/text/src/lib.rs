@@ -38,6 +38,7 @@ mod language;
 
 mod name;
 mod nearest;
+mod tokens;
 mod trigram;
 
 mod blank;
@@ -56,7 +57,7 @@ pub use analyze::{
     Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef, is_ideograph,
 };
 pub use blank::{is_blank, is_invisible};
-pub use budget::{Budget, count_tokens};
+pub use budget::Budget;
 pub use fold::{exact, fold, is_equivalent};
 pub use language::{
     Language, LanguageSet, UnknownLanguage, content_weight, detect_language, is_function_word,
@@ -73,5 +74,6 @@ pub use redact::{
     is_secret_name, redact, redact_piece, redact_window, secret_tables, window_outside_private,
 };
 pub use sentence::sentences;
+pub use tokens::count_tokens;
 pub use trigram::{Trigram, shared_trigrams, trigram_similarity, trigrams, trigrams_of_folded};
 pub use written_years::written_years;

@@ -22,14 +22,15 @@ pub struct Filled {
 /// Puts as many of the items into `answer[list]` as the budget holds, at least one. An item that
 /// alone is over the budget is cut, and the answer says where and how much of it is missing.
 pub fn fill(mut answer: Value, list: &str, items: Vec<Value>, budget: &Budget) -> Filled {
-    let beside = format!("{answer}{}", " ".repeat(NOTICE_CHARS));
+    let beside = answer.to_string();
+    let room = budget.without_sentences(NOTICE_CHARS);
     let texts: Vec<String> = items.iter().map(Value::to_string).collect();
-    let n_kept = budget.n_fitting(&beside, texts.iter().map(String::as_str)).min(items.len());
+    let n_kept = room.n_fitting(&beside, texts.iter().map(String::as_str)).min(items.len());
     let n_items = items.len();
     let mut kept: Vec<Value> = items.into_iter().take(n_kept).collect();
     let mut notices = Vec::new();
     if let [only] = kept.as_mut_slice() {
-        let room = budget.without(&beside);
+        let room = room.without(&beside);
         for cut in shorten(only, &room) {
             let Cut { place, n_kept, n_all, unit } = cut;
             notices.push(format!(
@@ -225,11 +226,8 @@ pub(crate) fn fill_ranked(
     let cursor = |n_kept: usize| {
         let kept = names.iter().take(n_kept);
         if given.is_closed() {
-            // What is folded into an item was given with it, and may be behind the last one.
-            let last = match n_kept == n_items {
-                true => kept.flatten().max_by_key(|name| Given::place_of(name))?,
-                false => kept.filter_map(|names| names.first()).next_back()?,
-            };
+            // What is folded into an item has no place in this order: its source gives it there alone.
+            let last = kept.filter_map(|names| names.first()).next_back()?;
             return Some(given.clone().behind(last));
         }
         let named = named(given.clone(), kept.flatten().copied(), budget);
@@ -282,6 +280,18 @@ mod tests {
     use super::*;
 
     /// Walking gives everything once, whatever the budget; one element always gets through.
+    /// Room for notices took all of a small budget, and of `item number 12` seven characters were
+    /// left, with no way to the others.
+    #[test]
+    fn a_short_item_is_whole_at_the_least_budget() {
+        let items = vec![json!({ "name": "item number 12", "kind": "kind 4", "count": 1 }); 40];
+        let budget = Budget { chars: 1_750, tokens: 437 };
+        let Filled { value, n_kept } = fill(json!({ "total": 40 }), "rows", items.clone(), &budget);
+        assert!((8..40).contains(&n_kept), "{value}");
+        assert_eq!(value["rows"][0], items[0]);
+        assert!(budget.fits(&value.to_string()));
+    }
+
     #[test]
     fn walks_are_whole_at_every_budget() {
         let items: Vec<Value> =

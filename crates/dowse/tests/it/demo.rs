@@ -139,6 +139,51 @@ fn the_commands_of_the_tables_contract_work_as_written() {
     assert!(markdown["result"]["structuredContent"].get("rows").is_none());
 }
 
+/// What `tools/list` costs was said with two figures, of which one was old.
+#[test]
+fn the_cost_of_the_list_of_tools_is_one_figure_everywhere() {
+    let demo = Demo::start();
+    let mut command = dowse("tools");
+    command.arg("--json").arg("--config").arg(demo.config());
+    command.arg("--data-dir").arg(demo.folder.join("demo/data"));
+    let printed = command.output().unwrap();
+    let counted: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    let listed = demo
+        .server
+        .http()
+        .post_json("/mcp", &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }));
+    let tools = listed.json()["result"]["tools"].clone();
+    let names = |tools: &Value| -> Vec<Value> {
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect()
+    };
+    assert_eq!(names(&counted["tools"]), names(&tools));
+    let n_tokens = counted["tokens"].as_u64().unwrap();
+    let written = format!("{},{:03}", n_tokens / 1_000, n_tokens % 1_000);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (file, line) in [
+        ("README.md", format!("`tools/list` is {written} tokens")),
+        ("docs/agents.md", format!("| {written} |\n| `@modelcontextprotocol")),
+    ] {
+        let text = fs_err::read_to_string(root.join(file)).unwrap();
+        assert!(text.contains(&line), "{file} does not say `{line}`");
+    }
+    // The estimate that the console shows is near it.
+    let estimate: usize = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| {
+            let seen = json!({
+                "name": tool["name"],
+                "description": tool["description"],
+                "input_schema": tool["inputSchema"],
+            });
+            text::count_tokens(&seen.to_string())
+        })
+        .sum();
+    assert!((95..=112).contains(&(estimate as u64 * 100 / n_tokens)), "{estimate}, {n_tokens}");
+}
+
 /// What the demo adds gets its vectors while it runs, as with `dowse serve`.
 #[test]
 fn vectors_are_made_in_the_demo() {

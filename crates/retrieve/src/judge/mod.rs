@@ -17,7 +17,7 @@ use store::StoredPassage;
 use crate::features::Evidence;
 use crate::fuse::Fused;
 use crate::question::Question;
-use crate::score::relevance;
+use crate::score::{chance, relevance};
 use crate::semantic::Semantic;
 use crate::{Ranked, Request, Result, Retriever, StageTiming, snippet};
 
@@ -153,6 +153,9 @@ pub(crate) fn judge(
     let skipped = cross_encoder::judge(retriever, request, question, &mut judged, warnings).err();
     timings.push(StageTiming { stage: "cross_encoder", took: begun.elapsed(), skipped });
     sort(&mut judged);
+    for judged in &mut judged {
+        judged.explanation.chance = chance(&judged.evidence);
+    }
     Ok(Verdict { judged, depth: n_judged })
 }
 

@@ -64,7 +64,7 @@ pub(super) fn judge(
             passage,
             evidence: Evidence { words: figures, is_foreign, ..Evidence::default() },
             matches: weighed[scope_idx].found(&matches),
-            explanation: Explanation { stages, exact, folded },
+            explanation: Explanation { stages, exact, folded, chance: None },
             score: Score::default(),
         });
     }

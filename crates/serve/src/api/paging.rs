@@ -87,8 +87,8 @@ impl Page {
     pub(crate) fn reply_in_order(&self, list: &'static str, keyed: Vec<(String, Value)>) -> Reply {
         let texts: Vec<String> =
             keyed.iter().take(self.limit).map(|(_, value)| value.to_string()).collect();
-        let beside = " ".repeat(BESIDE_CHARS);
-        let n_kept = self.budget.n_fitting(&beside, texts.iter().map(String::as_str));
+        let budget = self.budget.without_sentences(BESIDE_CHARS);
+        let n_kept = budget.n_fitting("", texts.iter().map(String::as_str));
         let n_kept = n_kept.min(texts.len());
         let next = (n_kept < keyed.len())
             .then(|| keyed.get(n_kept.saturating_sub(1)).map(|(key, _)| encode(key)))

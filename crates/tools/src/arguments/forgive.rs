@@ -3,13 +3,16 @@
 //! expected, one value where a list is expected, names or numbers with commas between them where a
 //! list of such is, nulls in a list of texts, a text where an object needs nothing but that
 //! text, lists and objects written as JSON text, an empty list for an empty object, one of a few
-//! names in other case, dashes that look like a hyphen where a pattern has one.
+//! names in other case or in another word for it, dashes that look like a hyphen where a pattern has one.
 //!
 //! Nothing is guessed: a value changes only when it does not have a type that the schema
 //! allows, and only when nothing of it is lost. What cannot be converted stays as it was, for
 //! the validator to refuse.
 
 use serde_json::{Map, Number, Value};
+
+/// Other words for names in closed lists, which mean exactly the same.
+const SYNONYMS: [(&str, &str); 3] = [("mean", "avg"), ("average", "avg"), ("md", "markdown")];
 
 /// The largest whole number up to which a float counts exactly.
 const EXACT_UP_TO: f64 = 9_007_199_254_740_992.0;
@@ -127,6 +130,11 @@ fn named(schema: &Value, text: &str) -> Option<String> {
         return None;
     }
     let plain = text.trim().to_lowercase();
+    // Of `mean` the nearest name is `median`, which is something else.
+    let other = SYNONYMS.iter().find(|(word, _)| *word == plain).map(|(_, name)| *name);
+    if let Some(name) = other.filter(|name| names.contains(name)) {
+        return Some(name.to_owned());
+    }
     let mut meant = names.into_iter().filter(|name| name.to_lowercase() == plain);
     let first = meant.next()?;
     meant.next().is_none().then(|| first.to_owned())

@@ -128,6 +128,23 @@ fn forms_are_chosen_by_the_type_of_the_value() {
     assert!(error.contains("`latency"), "{error}");
 }
 
+/// For `mean` the error named `median`, which is something else.
+#[test]
+fn another_word_for_a_name_is_taken() {
+    let spec = Spec::read_only("sample", "Sample", "A sample.").with_input(json!({
+        "type": "object",
+        "properties": { "op": { "type": "string", "enum": ["avg", "median"] } },
+    }));
+    for (said, name) in [("mean", "avg"), ("Average", "avg"), ("median", "median")] {
+        let arguments = json!({ "op": said });
+        let taken = accept(&spec, arguments.as_object().unwrap().clone()).unwrap();
+        assert_eq!(taken.arguments["op"], name);
+    }
+    // A list that has no such name refuses the word.
+    let arguments = json!({ "query": "x", "format": "mean" });
+    assert!(accept(&self::spec(), arguments.as_object().unwrap().clone()).is_err());
+}
+
 /// Names in other case were refused, though they can mean one thing; words for yes and no are not
 /// the values that a schema names, and stay refused.
 #[test]

@@ -1,5 +1,6 @@
 //! `openFile`: a safe preview of a file at a place.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use files::{MAX_PREVIEW_CHARS, Preview, PreviewRequest, Service};
@@ -76,9 +77,16 @@ impl Tool for OpenFile {
         let path = path_in(path);
         let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars: None };
         loop {
-            let preview = self.service.preview(call.caller, &request);
-            let preview =
-                preview.map_err(|error| self.refused(call.caller, &request.path, error))?;
+            let preview = match self.service.preview(call.caller, &request) {
+                Ok(preview) => preview,
+                Err(error) => match self.meant(call.caller, &request, &error) {
+                    Some(meant) => {
+                        request = meant;
+                        continue;
+                    }
+                    None => return Err(self.refused(call.caller, &request.path, error)),
+                },
+            };
             let n_page = request.max_chars.unwrap_or(MAX_PREVIEW_CHARS);
             let answer = written(preview, n_page);
             let n_chars = answer.value["preview"].as_str().unwrap_or_default().chars().count();
@@ -91,6 +99,32 @@ impl Tool for OpenFile {
 }
 
 impl OpenFile {
+    /// Gives what a path that no root has can only mean: one with the place behind it
+    /// (`notes.md:12`), or the end of the path of one file alone.
+    fn meant(
+        &self,
+        caller: &Caller,
+        request: &PreviewRequest,
+        error: &files::Error,
+    ) -> Option<PreviewRequest> {
+        if !matches!(error, files::Error::NotFound { .. } | files::Error::BadPath { .. }) {
+            return None;
+        }
+        if request.pointer.is_none()
+            && let Some((path, pointer)) = place_behind(&request.path)
+        {
+            return Some(PreviewRequest { path, pointer: Some(pointer), ..request.clone() });
+        }
+        if Path::new(&request.path).is_absolute() {
+            return None;
+        }
+        let is_it = |path: &str| Path::new(path).ends_with(&request.path);
+        let path = self.service.find_path(caller, &is_it).ok()??;
+        let is_other = |other: &str| other != path && is_it(other);
+        let is_only = self.service.find_path(caller, &is_other).ok()?.is_none();
+        is_only.then(|| PreviewRequest { path, ..request.clone() })
+    }
+
     /// Writes an error; where there is no such file, it names one of that name elsewhere, or in
     /// another case.
     fn refused(&self, caller: &Caller, path: &str, error: files::Error) -> ToolError {
@@ -111,6 +145,27 @@ impl OpenFile {
                 .with_detail("did_you_mean", meant),
             _ => refused,
         }
+    }
+}
+
+/// Splits a place off a path, as compilers (`notes.md:12`, `notes.md:12:5`) and addresses
+/// (`notes.md#L12`, `report.pdf#page=3`) write it.
+fn place_behind(path: &str) -> Option<(String, String)> {
+    let line = |text: &str| -> Option<String> {
+        let digits = text.split(['-', ':']).next().filter(|digits| !digits.is_empty())?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| format!("line {digits}"))
+    };
+    if let Some((path, place)) = path.rsplit_once('#').filter(|(_, place)| !place.is_empty()) {
+        let of_line = place.strip_prefix(['L', 'l']).and_then(line).or_else(|| line(place));
+        let pointer = of_line.unwrap_or_else(|| place.replace('=', " "));
+        return Some((path.to_owned(), pointer));
+    }
+    let (before, place) = path.rsplit_once(':')?;
+    let pointer = line(place)?;
+    // `file:12:5` names a column too.
+    match before.rsplit_once(':').and_then(|(path, first)| Some((path, line(first)?))) {
+        Some((path, pointer)) => Some((path.to_owned(), pointer)),
+        None => Some((before.to_owned(), pointer)),
     }
 }
 

@@ -156,6 +156,44 @@ fn a_file_of_that_name_elsewhere_is_named() {
     }
 }
 
+/// The name of a file, or a place behind its path, was refused though it can mean one thing alone.
+#[test]
+fn a_path_that_can_mean_one_place_alone_is_opened() {
+    let mut fixture = Fixture::new();
+    let leaf = write_file(&fixture, "shelf/deep/leaf.txt");
+    write_file(&fixture, "shelf/one/page.txt");
+    let second = write_file(&fixture, "shelf/two/page.txt");
+    fixture.files.index_all().unwrap();
+    fixture.work();
+    let tool = OpenFile::new(fixture.files.clone());
+    for path in [leaf.clone(), "leaf.txt".to_owned()] {
+        for place in ["", ":1", "#L1", "#line=1", ":1:4", "#L1-L2"] {
+            let opened = answer(&tool, &json!({ "path": format!("{path}{place}") }));
+            assert_eq!((&opened["path"], &opened["pointer"]), (&json!(leaf), &json!("line 1")));
+        }
+    }
+    // What two files could mean is refused.
+    let arguments = json!({ "path": "page.txt" });
+    let call = Call {
+        caller: &Caller::local_admin(),
+        arguments: arguments.as_object().unwrap(),
+        deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+        budget: text::Budget { chars: 100_000, tokens: 25_000 },
+        progress: &|_| {},
+    };
+    let told = tool.call(&call).unwrap_err().message;
+    assert!(told.contains("no root has it"), "{told}");
+    let opened = answer(&tool, &json!({ "path": "two/page.txt:1" }));
+    assert_eq!(opened["path"], json!(second), "{opened}");
+}
+
+fn write_file(fixture: &Fixture, inner: &str) -> String {
+    let path = fixture.path(inner);
+    fs_err::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+    fs_err::write(&path, format!("What {inner} says.")).unwrap();
+    path
+}
+
 #[test]
 fn a_file_without_text_in_the_index_says_so() {
     let fixture = Fixture::new();

@@ -100,7 +100,8 @@ pub fn within(mut value: Value, chart_id: &str, begin: usize, budget: &Budget) -
             points.unwrap_or_default()
         })
         .collect();
-    let beside = format!("{value}{}", " ".repeat(NOTICE_CHARS));
+    let beside = value.to_string();
+    let budget = budget.without_sentences(NOTICE_CHARS);
     let n_points = points.iter().map(Vec::len).max().unwrap_or(0);
     // The points of one period, of all series together.
     let periods: Vec<String> = (begin.min(n_points)..n_points)

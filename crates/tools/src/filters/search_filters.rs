@@ -204,7 +204,7 @@ const NOTICE_CHARS: usize = 1_000;
 /// Shrinks all answers of a batch until they fit one answer, as far as that goes, and says what
 /// was left out.
 fn shrunk(mut responses: Vec<Value>, budget: &text::Budget) -> (Vec<Value>, Vec<&'static str>) {
-    let budget = budget.without(&" ".repeat(NOTICE_CHARS));
+    let budget = budget.without_sentences(NOTICE_CHARS);
     let mut left_out = Vec::new();
     for (what, shrink) in SHRINKINGS {
         let whole = json!({ "ok": true, "responses": responses }).to_string();

@@ -107,7 +107,7 @@ pub(super) fn aggregate_answer(
         count(&mut whole, n_hidden);
         let mut value = whole.value;
         let mut rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let room = budget.without(&format!("{value}{}", " ".repeat(2 * NOTICE_CHARS)));
+        let room = budget.without_sentences(2 * NOTICE_CHARS).without(&value.to_string());
         // A row that is over the budget alone is shown in shorter pieces, and so are all that
         // were there before at an offset behind the beginning.
         let n_written = n_first.unwrap_or(1).min(rows.len());

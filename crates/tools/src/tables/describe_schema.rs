@@ -116,7 +116,8 @@ fn fields_within(mut value: Value, after: Option<&str>, budget: &Budget) -> Valu
         // What is said of the whole table was said on the first page.
         ["sortable", "formats", "examples"].iter().for_each(|name| drop(value.remove(*name)));
     }
-    let beside = format!("{value}{}", " ".repeat(NOTICE_CHARS));
+    let beside = value.to_string();
+    let budget = &budget.without_sentences(NOTICE_CHARS);
     let texts: Vec<String> = names[begin..]
         .iter()
         .map(|name| {
@@ -133,8 +134,7 @@ fn fields_within(mut value: Value, after: Option<&str>, budget: &Budget) -> Valu
     }
     let mut notices = Vec::new();
     if n_kept <= 1 {
-        let room = budget.without(&" ".repeat(NOTICE_CHARS));
-        for Cut { place, n_kept, n_all, unit } in shorten(&mut value, &room) {
+        for Cut { place, n_kept, n_all, unit } in shorten(&mut value, budget) {
             let place = place.trim_start_matches('.');
             notices.push(json!(format!(
                 "`{place}` is too long for one answer: {n_kept} of {n_all} {unit} are here"
