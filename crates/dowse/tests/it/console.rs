@@ -249,6 +249,10 @@ fn a_call_is_replayed_and_a_judged_result_is_a_case_for_eval() {
         replayed.contains("answer is the same") || replayed.contains("lines differ"),
         "{replayed}"
     );
+    // The id that the agent's own log has is enough.
+    let (request, _) = call.split_once('?').unwrap();
+    let by_id = page(http, &format!("/activity/{request}"), "").text();
+    assert!(by_id.contains("What the agent saw"), "{by_id}");
 
     // Looking around is marked, and does not be between the agents' calls.
     assert!(page(http, "/?q=visitors", "").status == 200);
