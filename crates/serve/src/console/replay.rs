@@ -41,6 +41,7 @@ pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Par
             dt { "Took" } dd { (format!("{:.1} ms", entry.latency_ms)) }
         }
         @match kept {
+            None if viewer.app.audit_config.omit_queries => p .note { "No answer is kept, since " code { "audit.omit_queries" } " is set." },
             None => p .note { "The answer was not kept: calls of this console, refused calls and answers of resources are not. See " code { "audit.keep_answers_days" } "." },
             Some(kept) => (replay(&viewer, &kept).await),
         }
