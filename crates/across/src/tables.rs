@@ -130,7 +130,7 @@ impl Source for Tables {
         if words.is_empty() {
             return found;
         }
-        let deadline = Deadline::after(TABLES_WAIT.min(deadline.remaining()));
+        let deadline = deadline.part(1.0, TABLES_WAIT);
         let (schemas, begun) = (self.0.schemas(caller), Instant::now());
         let has_tables = !schemas.is_empty();
         for schema in schemas {
