@@ -368,6 +368,8 @@ fn the_original_of_a_file_is_for_administrators_of_its_folder() {
     let disposition = original.header("content-disposition").unwrap();
     assert!(disposition.starts_with("attachment; filename=\"merger.txt\""), "{disposition}");
     assert_eq!(original.header("content-security-policy"), Some("sandbox"));
+    let recorded = || page(http, "/activity?console=1&tool=original", &boss).text();
+    test_server.wait_until(|| recorded().contains("legal/merger.txt"));
 
     let shown = page(http, &at("/files", "legal/merger.txt"), &bob).text();
     assert!(!shown.contains("Download the original"), "{shown}");

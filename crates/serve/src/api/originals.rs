@@ -39,7 +39,8 @@ struct Original {
 /// Sends the file of a document of a knowledge base.
 pub(super) async fn of_document(rest: Rest, Path(id): Path<String>) -> Response {
     let service = rest.app.knowledge.clone();
-    download(rest, "GET /v1/documents/{id}/original", move |caller| {
+    let named = id.clone();
+    download(rest, "GET /v1/documents/{id}/original", &named, move |caller| {
         let service = service.ok_or_else(|| {
             ToolError::new(Code::Unavailable, "knowledge bases are not served here")
         })?;
@@ -71,7 +72,8 @@ pub(super) async fn of_folder(
         Err(refused) => return coded(&refused),
     };
     let service = rest.app.files.clone();
-    download(rest, "GET /v1/roots/original", move |caller| {
+    let named = path.clone();
+    download(rest, "GET /v1/roots/original", &named, move |caller| {
         let service = service
             .ok_or_else(|| ToolError::new(Code::Unavailable, "folders are not served here"))?;
         if !caller.is_admin() {
@@ -87,10 +89,12 @@ pub(super) async fn of_folder(
     .await
 }
 
-/// Sends a file as a download: nothing in it is ever shown as a page of this server.
+/// Sends a file as a download: nothing in it is ever shown as a page of this server. The record
+/// says which file was given away.
 async fn download(
     rest: Rest,
     call: &'static str,
+    named: &str,
     open: impl FnOnce(&Caller) -> Result<Original, ToolError> + Send + 'static,
 ) -> Response {
     let running = RunningCall::enter(&rest.app);
@@ -105,7 +109,7 @@ async fn download(
     call.clone_into(&mut call_context.name);
     let counts = Counts { n_results: 1, ..Counts::default() };
     let ended = opened.as_ref().map(|_| counts);
-    running.leave(&rest.app, call_context, None, ended);
+    running.leave(&rest.app, call_context, Some(guarded::audited_query(named)), ended);
     let original = match opened {
         Ok(original) => original,
         Err(error) => return coded(&guarded::hide_internals(error, call, &rest.id)),
