@@ -29,8 +29,11 @@ impl Service {
         }
         let missing = || Error::NotFound { path: path.to_owned() };
         let document = DocumentId::new(text_of(&resolved));
-        if indexer.config().store.document(indexer.namespace(), &document)?.is_none() {
-            return Err(missing());
+        match indexer.config().store.document(indexer.namespace(), &document) {
+            Ok(Some(_)) => {}
+            // Before the first file is indexed there is no namespace.
+            Ok(None) | Err(store::Error::UnknownNamespace { .. }) => return Err(missing()),
+            Err(error) => return Err(error.into()),
         }
         let relative = resolved.strip_prefix(&root.path).map_err(|_| missing())?;
         let file = root.open_beneath(relative).map_err(|_| missing())?;

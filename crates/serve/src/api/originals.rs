@@ -55,7 +55,8 @@ pub(super) async fn of_document(rest: Rest, Path(id): Path<String>) -> Response 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct FilePath {
     /// The file, as results and lists name it
-    path: String,
+    #[schemars(required)]
+    path: Option<String>,
 }
 
 impl Parameters for FilePath {
@@ -67,15 +68,16 @@ pub(super) async fn of_folder(
     rest: Rest,
     QueryParameters(asked): QueryParameters<FilePath>,
 ) -> Response {
-    let path = match asked {
-        Ok(asked) => asked.path,
+    let path = match asked.map(|asked| asked.path) {
+        Ok(Some(path)) => path,
+        Ok(None) => return coded(&ToolError::bad_request("`path` is missing: it names the file")),
         Err(refused) => return coded(&refused),
     };
     let service = rest.app.files.clone();
     let named = path.clone();
     download(rest, "GET /v1/roots/original", &named, move |caller| {
-        let service = service
-            .ok_or_else(|| ToolError::new(Code::Unavailable, "folders are not served here"))?;
+        let service =
+            service.ok_or_else(|| ToolError::new(Code::NotFound, "no folder is served here"))?;
         if !caller.is_admin() {
             let message = "a file as it is, with nothing redacted, needs the role `admin`";
             return Err(

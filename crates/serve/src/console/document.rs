@@ -14,7 +14,7 @@ use super::locate::file_at;
 use super::marked::marked;
 use super::originals;
 use super::params::{Params, encoded};
-use super::time::thousands;
+use super::time::counted;
 use super::viewer::Viewer;
 
 /// Passages of one page; the hit is among them.
@@ -250,7 +250,7 @@ fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Par
         .with("q", params.text("q"))
         .with("at", at.unwrap_or_default());
     html! {
-        p .note { (thousands(passages.len())) " passages; a line at the left is one passage, as it is searched. "
+        p .note { (counted(passages.len() as u64, "passage")) "; a line at the left is one passage, as it is searched. "
             @if hit.is_some() { a href="#hit" { "Go to the hit" } } }
         (neighbours(viewer, "/files", &base, from, until, passages.len()))
         div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
@@ -409,7 +409,7 @@ async fn chunks_body(viewer: &Viewer, document: &str, hit: &str, params: &Params
         });
     }
     html! {
-        p .note { (thousands(n_chunks)) " passages; a line at the left is one passage, as it is searched. "
+        p .note { (counted(n_chunks as u64, "passage")) "; a line at the left is one passage, as it is searched. "
             @if hit_at.is_some() { a href="#hit" { "Go to the hit" } " · " }
             a href=(viewer.href(&format!("/knowledge/collections/{}", encoded(record["collection_id"].as_str().unwrap_or_default())))) { "Its collection" } }
         (neighbours(viewer, &page, &base, from, until, n_chunks))
