@@ -1,12 +1,14 @@
 //! Names and codes as a source.
 
+use std::time::Instant;
+
 use filters::{MAX_WALKED, SearchRequest, SearchResult, Service};
 use model::{Around, Caller, Deadline};
 use retrieve::Given;
 use serde_json::json;
 
 use crate::source::in_order;
-use crate::{Fetched, Folding, Hit, Part, Result, Source, SourceHits};
+use crate::{Fetched, Folding, Hit, Part, Result, Source, SourceHits, StageTook};
 
 /// What each dimension gives among the best; a walk gives the others behind them.
 const ASKED_OF_EACH: usize = 5;
@@ -73,11 +75,14 @@ impl Source for Dimensions {
         limit: usize,
         _deadline: &Deadline,
     ) -> SourceHits {
+        let begun = Instant::now();
         let (mut hits, has_others) = self.look_up(caller, query, ASKED_OF_EACH);
         hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
         let has_others = has_others || hits.len() > limit;
         hits.truncate(limit);
-        SourceHits { hits, has_others, ..SourceHits::default() }
+        let has_names = !self.0.categories(caller).is_empty();
+        let timings = has_names.then(|| StageTook::since("names", begun)).into_iter().collect();
+        SourceHits { hits, has_others, timings, ..SourceHits::default() }
     }
 
     fn search_in_order(

@@ -84,15 +84,25 @@ pub struct StageTook {
 }
 
 impl StageTook {
+    /// Tells what a stage took that has just ended.
+    pub(crate) fn since(stage: &'static str, begun: std::time::Instant) -> Self {
+        StageTook { stage, ms: rounded(begun.elapsed()), skipped: None }
+    }
+
     /// Reads the timings of a retriever.
     pub(crate) fn all(timings: Vec<retrieve::StageTiming>) -> Vec<Self> {
         let of = |timing: retrieve::StageTiming| StageTook {
             stage: timing.stage,
-            ms: (timing.took.as_secs_f64() * 1e6).round() / 1e3,
+            ms: rounded(timing.took),
             skipped: timing.skipped,
         };
         timings.into_iter().map(of).collect()
     }
+}
+
+/// Milliseconds, to the microsecond.
+fn rounded(took: std::time::Duration) -> f64 {
+    (took.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// Which part of a thing is wanted.

@@ -1,13 +1,13 @@
 //! Tables as a source: what they are about, and the texts inside them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Around, Caller, Deadline, Warning};
 use serde_json::json;
 use tables::{MAX_FOUND_VALUES, Rows, Schema, Service, ValueMatch, to_markdown};
 
 use crate::words::Words;
-use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, Stretch};
+use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch};
 
 /// Words of a question that are looked for in cells.
 const MAX_SOUGHT_WORDS: usize = 6;
@@ -134,8 +134,10 @@ impl Source for Tables {
         if words.is_empty() {
             return found;
         }
-        let deadline = Deadline::after(TABLES_WAIT.min(deadline.remaining()));
-        for schema in self.0.schemas(caller) {
+        let deadline = deadline.part(1.0, TABLES_WAIT);
+        let (schemas, begun) = (self.0.schemas(caller), Instant::now());
+        let has_tables = !schemas.is_empty();
+        for schema in schemas {
             match self.search_table(caller, schema, &words, &deadline) {
                 Ok((hits, is_cut)) => {
                     found.hits.extend(hits);
@@ -147,6 +149,7 @@ impl Source for Tables {
                 }
             }
         }
+        found.timings.extend(has_tables.then(|| StageTook::since("cells", begun)));
         found.hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
         found.hits.truncate(limit);
         found

@@ -111,6 +111,7 @@ impl Indexer {
                 store.documents_with(self.namespace(), attribute::OUTCOME, &values, &page)?;
             let Some(last) = found.last() else { break };
             page.after = Some(last.id.clone());
+            let is_last = found.len() < LIST_PAGE;
             let is_wanted = |document: &DocumentInfo| {
                 let root = document.attributes.get(attribute::ROOT);
                 outcome_of(document) == outcome
@@ -122,6 +123,9 @@ impl Indexer {
                 reason: document.metadata["reason"].as_str().map(str::to_owned),
             });
             files.extend(wanted);
+            if is_last {
+                break;
+            }
         }
         files.truncate(limit);
         Ok(files)

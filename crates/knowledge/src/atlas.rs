@@ -45,7 +45,7 @@ impl Service {
 
     /// Embeds a question as the search after this stage does, so that it is done once.
     fn vector_of(&self, query: &str, deadline: &Deadline) -> Option<Direction> {
-        let deadline = Deadline::after(MODEL_WAIT.min(deadline.remaining()));
+        let deadline = deadline.part(1.0, MODEL_WAIT);
         let embedder = self.0.vectors.embedder().get(&deadline).ok()?;
         let vector = match embedder.has_token_vectors() {
             true => embedder.embed_query_with_tokens(query, &deadline).ok()?.pooled,

@@ -173,6 +173,15 @@ fn too_often(refused: &guard::TooMany, what: &str) -> ToolError {
         .with_hint(format!("{what} in {seconds} s"))
 }
 
+/// Stops work that nobody waits for any more, since whoever waited was dropped.
+struct StopWhenDropped(Deadline);
+
+impl Drop for StopWhenDropped {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// Does the work in a slot, on a thread that may block, until its deadline is over or the client
 /// goes away. The work is told through its deadline; its slot is free when it has really ended.
 pub(crate) async fn run<T: Send + 'static>(
@@ -182,6 +191,7 @@ pub(crate) async fn run<T: Send + 'static>(
 ) -> Result<T, ToolError> {
     let slot = slot(app, call_context).await?;
     let deadline = Deadline::after(Duration::from_secs(app.limits.call_seconds));
+    let _stop = StopWhenDropped(deadline.clone());
     let work = {
         let deadline = deadline.clone();
         let span = tracing::Span::current();

@@ -73,15 +73,20 @@ impl Service {
             .filter(|(_, field)| kind(leaf(field).field_type) == Kind::Text)
             .map(|(name, _)| name.as_str());
         for field in texts {
-            // Values with all the words come first, so that a frequent word cannot hide them.
-            if words.len() > 1 {
+            let mut singles = Vec::with_capacity(words.len());
+            for (word_idx, word) in words.iter().enumerate() {
+                let answer = table.containing(field, &[word], MAX_FOUND_VALUES, deadline)?;
+                found.n_rows_with[word_idx] = found.n_rows_with[word_idx].max(answer.total);
+                singles.push(answer);
+            }
+            // Values with all the words come first, so that a frequent word cannot hide them. A
+            // column that lacks one of the words has none.
+            if words.len() > 1 && singles.iter().all(|answer| answer.total > 0) {
                 let all: Vec<&str> = words.iter().map(String::as_str).collect();
                 let answer = table.containing(field, &all, MAX_FOUND_VALUES, deadline)?;
                 found.take(field, answer);
             }
-            for (word_idx, word) in words.iter().enumerate() {
-                let answer = table.containing(field, &[word], MAX_FOUND_VALUES, deadline)?;
-                found.n_rows_with[word_idx] = found.n_rows_with[word_idx].max(answer.total);
+            for answer in singles {
                 found.take(field, answer);
             }
         }

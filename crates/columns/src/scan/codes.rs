@@ -1,12 +1,12 @@
 //! From a condition on values to a set of codes: each distinct value is tested once, whatever
 //! the number of rows.
 
-use arrow_array::Array;
 use rayon::prelude::*;
 
+use super::containing::containing;
 use crate::column::{Distinct, NULL_CODE};
 use crate::query::{Range, Sight, Test, Unmatched};
-use crate::shown::{contains, holds, shown_text};
+use crate::shown::{holds, shown_text};
 use crate::{Column, Error, Kind, Result, Value};
 
 /// How many values one thread looks at for private pieces.
@@ -214,9 +214,7 @@ fn passing(column: &Column, test: &Test) -> Result<CodeSet> {
             let Distinct::Text(texts) = distinct else {
                 return Err(wrong_test(column, "a text inside"));
             };
-            let marks =
-                (0..texts.len()).map(|code| code != 0 && contains(texts.value(code), text, *case));
-            Ok(CodeSet::of(marks.map(u8::from).collect()))
+            Ok(CodeSet::of(containing(texts, text, *case)))
         }
         Test::AnyOf(values) => {
             let mut marks = vec![0; distinct.len()];

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod codes;
+mod containing;
 mod counts;
 mod distribution;
 mod figures;

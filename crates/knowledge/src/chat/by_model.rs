@@ -78,7 +78,7 @@ fn ask_twice(
     }
     let mut messages = vec![Message::system(RULES), Message::user(question)];
     let mut problem = String::new();
-    let deadline = Deadline::after(CHOICE_WAIT.min(deadline.remaining()));
+    let deadline = deadline.part(1.0, CHOICE_WAIT);
     for _ in 0..2 {
         let completion = llm.complete(&messages, MAX_TOKENS, &deadline).map_err(|error| {
             // A provider's error may quote its own address: it belongs to the log.

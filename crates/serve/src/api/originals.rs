@@ -1,5 +1,6 @@
-//! `GET /v1/documents/{id}/original`: the file that a document was made from, for those who may
-//! see the document and hold one of the roles of `[knowledge] originals`.
+//! `GET /v1/documents/{id}/original` and `GET /v1/roots/original`: the file that a document was
+//! made from, for those who may see the document and hold one of the roles of
+//! `[knowledge] originals`, and a file of a folder, for administrators who may use the folder.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -12,48 +13,112 @@ use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     X_CONTENT_TYPE_OPTIONS,
 };
+use model::Caller;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tokio::sync::mpsc;
 use tools::{Code, ToolError};
 
 use super::rest::{REST_RATE, Rest};
 use crate::guarded::{self, Counts, RunningCall};
-use crate::http::coded;
+use crate::http::{Parameters, QueryParameters, Takes, coded};
 
 /// Pieces of a file between the disk and a slow client.
 const PIECES_WAITING: usize = 8;
 /// The size of a piece, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
 
-const NAME: &str = "GET /v1/documents/{id}/original";
+/// A file that is open.
+struct Original {
+    file: std::fs::File,
+    n_bytes: u64,
+    name: String,
+}
 
-/// Sends the file as a download: nothing in it is ever shown as a page of this server.
-pub(super) async fn download(rest: Rest, Path(id): Path<String>) -> Response {
+/// Sends the file of a document of a knowledge base.
+pub(super) async fn of_document(rest: Rest, Path(id): Path<String>) -> Response {
+    let service = rest.app.knowledge.clone();
+    let named = id.clone();
+    download(rest, "GET /v1/documents/{id}/original", &named, move |caller| {
+        let service = service.ok_or_else(|| {
+            ToolError::new(Code::Unavailable, "knowledge bases are not served here")
+        })?;
+        let original = service.original(caller, &id).map_err(tools::knowledge::error)?;
+        let (file, n_bytes) = (original.file, original.n_bytes);
+        Ok(Original { file, n_bytes, name: original.name })
+    })
+    .await
+}
+
+/// Which file of a folder is meant.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct FilePath {
+    /// The file, as results and lists name it
+    #[schemars(required)]
+    path: Option<String>,
+}
+
+impl Parameters for FilePath {
+    const TAKEN: &'static [(&'static str, Takes)] = &[("path", Takes::Text)];
+}
+
+/// Sends a file of a folder.
+pub(super) async fn of_folder(
+    rest: Rest,
+    QueryParameters(asked): QueryParameters<FilePath>,
+) -> Response {
+    let path = match asked.map(|asked| asked.path) {
+        Ok(Some(path)) => path,
+        Ok(None) => return coded(&ToolError::bad_request("`path` is missing: it names the file")),
+        Err(refused) => return coded(&refused),
+    };
+    let service = rest.app.files.clone();
+    let named = path.clone();
+    download(rest, "GET /v1/roots/original", &named, move |caller| {
+        let service =
+            service.ok_or_else(|| ToolError::new(Code::NotFound, "no folder is served here"))?;
+        if !caller.is_admin() {
+            let message = "a file as it is, with nothing redacted, needs the role `admin`";
+            return Err(
+                ToolError::new(Code::Forbidden, message).with_hint("`openFile` gives its text")
+            );
+        }
+        let original = service.original(caller, &path).map_err(tools::files::error_of("path"))?;
+        let (file, n_bytes) = (original.file, original.n_bytes);
+        Ok(Original { file, n_bytes, name: original.name })
+    })
+    .await
+}
+
+/// Sends a file as a download: nothing in it is ever shown as a page of this server. The record
+/// says which file was given away.
+async fn download(
+    rest: Rest,
+    call: &'static str,
+    named: &str,
+    open: impl FnOnce(&Caller) -> Result<Original, ToolError> + Send + 'static,
+) -> Response {
     let running = RunningCall::enter(&rest.app);
     let (mut call_context, _gone) = rest.call_context(REST_RATE);
     let opened = match guarded::admit(&rest.app, &call_context) {
         Err(refused) => Err(refused),
         Ok(()) => {
-            let (service, caller) = (rest.app.knowledge.clone(), Arc::clone(&rest.caller));
-            guarded::run(&rest.app, &call_context, move |_| {
-                let service = service.ok_or_else(|| {
-                    ToolError::new(Code::Unavailable, "knowledge bases are not served here")
-                })?;
-                service.original(&caller, &id).map_err(tools::knowledge::error)
-            })
-            .await
+            let caller = Arc::clone(&rest.caller);
+            guarded::run(&rest.app, &call_context, move |_| open(&caller)).await
         }
     };
-    NAME.clone_into(&mut call_context.name);
+    call.clone_into(&mut call_context.name);
     let counts = Counts { n_results: 1, ..Counts::default() };
     let ended = opened.as_ref().map(|_| counts);
-    running.leave(&rest.app, call_context, None, ended);
+    running.leave(&rest.app, call_context, Some(guarded::audited_query(named)), ended);
     let original = match opened {
         Ok(original) => original,
-        Err(error) => return coded(&guarded::hide_internals(error, NAME, &rest.id)),
+        Err(error) => return coded(&guarded::hide_internals(error, call, &rest.id)),
     };
     let (sender, mut receiver) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_WAITING);
-    let file = original.file;
+    // A file that grows meanwhile is sent as long as it was when it was opened.
+    let file = original.file.take(original.n_bytes);
     tokio::task::spawn_blocking(move || send(file, &sender));
     let body =
         Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));
@@ -78,7 +143,7 @@ fn disposition(name: &str) -> HeaderValue {
 }
 
 /// Sends a file in pieces; waits for a client that reads slowly, and ends when it is gone.
-fn send(mut file: std::fs::File, sender: &mpsc::Sender<std::io::Result<Bytes>>) {
+fn send(mut file: impl Read, sender: &mpsc::Sender<std::io::Result<Bytes>>) {
     loop {
         let mut piece = Vec::with_capacity(PIECE_BYTES);
         let read = file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece);

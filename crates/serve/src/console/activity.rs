@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use guard::{Audit, Entry, Outcome};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
-use model::Identity;
+use model::{Identity, Timestamp};
 use tools::{Code, ToolError};
 
 use super::judged;
@@ -117,13 +117,20 @@ pub(super) async fn entries(
     Ok(entries)
 }
 
-/// Finds one call by the mark that its address holds.
-pub(super) async fn find(viewer: &Viewer, request: &str, at: i64) -> Result<Entry, ToolError> {
+/// Finds one call by the id that its answer had as `x-request-id`. Callers may choose that, so an
+/// address says which moment it means; without one it is the newest call.
+pub(super) async fn find(
+    viewer: &Viewer,
+    request: &str,
+    at: Option<Timestamp>,
+) -> Result<Entry, ToolError> {
     let folder = viewer.app.console.data_dir.join("audit");
     let (looking, wanted) = (viewer.clone(), request.to_owned());
     let read = tokio::task::spawn_blocking(move || {
         Audit::tail(&folder, 1, |entry| {
-            entry.request == wanted && entry.at.0 == at && is_visible(&looking, entry)
+            entry.request == wanted
+                && at.is_none_or(|at| entry.at == at)
+                && is_visible(&looking, entry)
         })
     });
     let found = read.await.ok().and_then(Result::ok).and_then(|mut found| found.pop());

@@ -70,7 +70,14 @@ pub(super) fn groups(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Mar
                 input #below type="number" name="below" min="0" max="1" step="0.05" value=(below); }
             button type="submit" { "Show" }
         }
-        @if groups.is_empty() {
+        @if viewer.app.audit_config.omit_queries {
+            (empty("Queries are not recorded.", &html! {
+                p { "With " code { "audit.omit_queries" } " nobody can tell which of them found little." } }))
+        } @else if entries.is_empty() {
+            (empty("Nobody has asked anything yet.", &html! {
+                p { "Queries of agents without results, or with low scores, are grouped here. " a href=(viewer.href("/")) { "Connect an agent" } }
+            }))
+        } @else if groups.is_empty() {
             (empty("Every query found something good.", &html! {
                 p { "Queries without results, or with low scores, are grouped here." } }))
         } @else {

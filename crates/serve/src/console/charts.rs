@@ -35,14 +35,14 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
                         @else { p { "An agent makes one with " @for (idx, name) in made_with.iter().enumerate() { @if idx > 0 { " or " } a href=(viewer.href(&format!("/tools/{name}"))) { code { (name) } } } "." } }
                     }))
                 } @else {
-                    div .scroll tabindex="0" { table {
+                    div .scroll tabindex="0" { table .stack {
                         thead { tr { th scope="col" { "Title" } th scope="col" { "Made by" } th scope="col" { "Made" } th scope="col" { "Kept until" } th scope="col" { "Data" } th scope="col" { span .visually-hidden { "Actions" } } } }
                         tbody { @for chart in charts {
                             @let id = text(chart, "id");
                             tr {
                                 td { a href=(viewer.href(&format!("/charts/{id}"))) { (text(chart, "title")) } }
-                                td { (text(chart, "made_by")) } td .nowrap { (short_time(text(chart, "made_at"))) }
-                                td .nowrap { (short_time(text(chart, "expires_at"))) }
+                                td data-name="Made by" { (text(chart, "made_by")) } td .nowrap data-name="Made" { (short_time(text(chart, "made_at"))) }
+                                td .nowrap data-name="Kept until" { (short_time(text(chart, "expires_at"))) }
                                 td .nowrap { @for (end, name) in [("csv", "CSV"), ("png", "PNG"), ("svg", "SVG")] { a href=(viewer.href(&format!("/charts/{id}.{end}"))) { (name) } " " } }
                                 td { @if viewer.may_change().is_ok() { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm { (asks("Delete this chart?"))
                                     (form_token(&viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" } } } }

@@ -115,12 +115,12 @@ async fn rights(viewer: &Viewer, project: &str) -> (bool, bool) {
 
 fn table_rows(viewer: &Viewer, tables: &[Value], place: &Place<'_>) -> Markup {
     html! { @if tables.is_empty() { (empty("No document yet.", &html! { p { "Add a JSON document: an API description, a manual, an export." } })) } @else {
-        div .scroll tabindex="0" { table {
+        div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Document" } th scope="col" .num { "Size" } th scope="col" .num { "Nodes" } th scope="col" .num { "Texts" } th scope="col" .num { "Depth" } th scope="col" { "Changed" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for table in tables { tr {
                 td { a href=(viewer.href(&format!("/contexts/documents/{}", text(table, "id")))) { (text(table, "name")) } }
-                td .num { (bytes(table["bytes"].as_u64().unwrap_or_default())) } td .num { (thousands(table["nodes"].as_u64().unwrap_or_default() as usize)) }
-                td .num { (thousands(table["strings"].as_u64().unwrap_or_default() as usize)) } td .num { (shown(&table["depth"])) } td .nowrap { (short_time(text(table, "updated_at"))) }
+                td .num data-name="Size" { (bytes(table["bytes"].as_u64().unwrap_or_default())) } td .num data-name="Nodes" { (thousands(table["nodes"].as_u64().unwrap_or_default() as usize)) }
+                td .num data-name="Texts" { (thousands(table["strings"].as_u64().unwrap_or_default() as usize)) } td .num data-name="Depth" { (shown(&table["depth"])) } td .nowrap data-name="Changed" { (short_time(text(table, "updated_at"))) }
                 td { @if place.may_change { form method="post" action=(viewer.href("/do/delete-table")) data-confirm { (asks(&format!("Delete the document {}?", text(table, "name"))))
                     (form_token(viewer)) (hidden("id", text(table, "id"))) (hidden("next", place.here)) button .small.danger type="submit" { "Delete" } } } }
             } } }
@@ -157,14 +157,14 @@ fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], place: &Place<'
         tables.iter().find(|table| text(table, "id") == id).map_or("", |table| text(table, "name"))
     };
     html! { @if tools.is_empty() { (empty("No tool yet.", &html! { p { "A tool searches a document, or a part of it." } })) } @else {
-        div .scroll tabindex="0" { table {
+        div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Tool" } th scope="col" { "Does" } th scope="col" { "Over" } th scope="col" { "Index" } th scope="col" { "Passages" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for tool in tools {
                 @let index = &tool["metadata"]["search_index"];
                 tr {
                     td { a href=(viewer.href(&format!("/tools/{}?made={}", encoded(text(tool, "name")), text(tool, "id")))) { code { (text(tool, "name")) } } br; span .note { (text(tool, "description")) } }
-                    td { (text(tool, "type")) }
-                    td { (table_name(text(tool, "table_id"))) " " code { (text(tool, "json_path")) } }
+                    td data-name="Does" { (text(tool, "type")) }
+                    td data-name="Over" { (table_name(text(tool, "table_id"))) " " code { (text(tool, "json_path")) } }
                     td { @if !index.is_null() { span class=(format!("badge {}", text(index, "status"))) { (text(index, "status")) } @if !index["last_error"].is_null() { br; span .note { (shown(&index["last_error"])) } } } }
                     td .nowrap { @if !index.is_null() { (shown(&index["indexed_chunks_count"])) " of " (shown(&index["chunks_count"])) } }
                     td { @if place.may_change { div .actions {

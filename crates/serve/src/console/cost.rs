@@ -54,12 +54,15 @@ fn cost_of(answer: &Answer, n_results: usize) -> Cost {
     let has_more = n_results < results.len() || answer["next"].is_string();
     let n_results = n_results.min(results.len());
     let mut shortened = json!({ "results": &results[..n_results] });
+    // Whatever else an answer says, such as warnings and what was redacted, it says as well.
+    for (name, value) in answer.as_object().into_iter().flatten() {
+        if name != "results" && name != "next" {
+            shortened[name] = value.clone();
+        }
+    }
     if has_more {
         // An answer that is not the whole names the place where it goes on.
         shortened["next"] = json!(cursor.as_deref().unwrap_or(SOME_CURSOR));
-    }
-    if let Some(warnings) = answer.get("warnings") {
-        shortened["warnings"] = warnings.clone();
     }
     let text = shortened.to_string();
     Cost { n_results, n_tokens: tokens(&text), n_chars: text.chars().count() }
@@ -174,6 +177,9 @@ mod tests {
         let first = json!({ "results": [{ "id": "a" }], "next": "cursor" });
         assert_eq!(cost_of(&answer, 1).n_chars, chars(first));
         assert_eq!(cost_of(&answer, 2).n_chars, chars(json!({ "results": results })));
+        let warned = json!({ "results": results, "warnings": ["w"], "redacted": 2 });
+        let answer = Answer { value: warned.clone(), cursor: None };
+        assert_eq!(cost_of(&answer, 9).n_chars, chars(warned));
     }
 
     #[test]

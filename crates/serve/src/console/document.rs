@@ -12,8 +12,9 @@ use super::jobs::short_time;
 use super::layout::{Section, error_page, page, problem, shown};
 use super::locate::file_at;
 use super::marked::marked;
+use super::originals;
 use super::params::{Params, encoded};
-use super::time::thousands;
+use super::time::counted;
 use super::viewer::Viewer;
 
 /// Passages of one page; the hit is among them.
@@ -102,7 +103,6 @@ pub(super) async fn of_knowledge(
         "file": record["file_name"], "state": record["status"], "version": record["version"],
         "tags": record["tags"], "changed": record["updated_at"].as_str().map(short_time), "problem": record["error"],
     });
-    let may_download = record["original_bytes"].is_u64() && may_download(&viewer);
     let versions = viewer.get(&format!("/v1/documents/{}/versions", encoded(&id))).await;
     let collection = record["collection_id"].as_str().unwrap_or_default();
     let above = html! {
@@ -111,29 +111,11 @@ pub(super) async fn of_knowledge(
     };
     let body = html! {
         (heading(&viewer, &title, &facts, &params, &above))
-        @if may_download {
-            p { a .button href=(viewer.href(&format!("/knowledge/documents/{}/original", encoded(&id)))) download {
-                "Download the original (" (thousands(record["original_bytes"].as_u64().unwrap_or_default() as usize)) " bytes)" }
-                span .note { " Private things in it are not redacted." } }
-        }
+        (originals::link_of_document(&viewer, &id, &record))
         @if let Ok(versions) = &versions { (versions_of(versions)) }
         (chunks_body(&viewer, &id, "", &params).await)
     };
     page(&viewer, Section::Knowledge, &title, &body)
-}
-
-/// Sends the file that a document was made from.
-pub(super) async fn original(viewer: Viewer, Path(id): Path<String>) -> Response {
-    let path = format!("/v1/documents/{}/original", encoded(&id));
-    match axum::extract::Request::get(&path).body(axum::body::Body::empty()) {
-        Ok(request) => viewer.forward(request).await,
-        Err(_) => error_page(&viewer, &ToolError::bad_request("this is no document")),
-    }
-}
-
-/// Tells whether the person holds a role with which files may be had as they are.
-fn may_download(viewer: &Viewer) -> bool {
-    viewer.app.knowledge.as_ref().is_some_and(|service| service.may_download(&viewer.caller))
 }
 
 /// What changed from content to content, where there was more than one.
@@ -215,8 +197,11 @@ async fn file_body(viewer: &Viewer, path: &str, params: &Params) -> Result<Marku
     let (caller, owned) = (viewer.caller.clone(), path.to_owned());
     let passages = tokio::task::spawn_blocking(move || service.passages(&caller, &owned)).await;
     match passages {
-        Ok(Ok(passages)) if passages.is_empty() => Ok(without_text(unread)),
-        Ok(Ok(passages)) => Ok(file_passages(viewer, path, &passages, params)),
+        Ok(Ok(passages)) => Ok(html! {
+            (originals::link_of_file(viewer, path))
+            @if passages.is_empty() { (without_text(unread)) }
+            @else { (file_passages(viewer, path, &passages, params)) }
+        }),
         Ok(Err(error)) => Err(not_shown(&error)),
         Err(_) => Err(ToolError::new(Code::InternalError, "the file could not be shown")),
     }
@@ -265,7 +250,7 @@ fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Par
         .with("q", params.text("q"))
         .with("at", at.unwrap_or_default());
     html! {
-        p .note { (thousands(passages.len())) " passages; a line at the left is one passage, as it is searched. "
+        p .note { (counted(passages.len() as u64, "passage")) "; a line at the left is one passage, as it is searched. "
             @if hit.is_some() { a href="#hit" { "Go to the hit" } } }
         (neighbours(viewer, "/files", &base, from, until, passages.len()))
         div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
@@ -424,7 +409,7 @@ async fn chunks_body(viewer: &Viewer, document: &str, hit: &str, params: &Params
         });
     }
     html! {
-        p .note { (thousands(n_chunks)) " passages; a line at the left is one passage, as it is searched. "
+        p .note { (counted(n_chunks as u64, "passage")) "; a line at the left is one passage, as it is searched. "
             @if hit_at.is_some() { a href="#hit" { "Go to the hit" } " · " }
             a href=(viewer.href(&format!("/knowledge/collections/{}", encoded(record["collection_id"].as_str().unwrap_or_default())))) { "Its collection" } }
         (neighbours(viewer, &page, &base, from, until, n_chunks))

@@ -146,8 +146,10 @@ fn row(viewer: &Viewer, job: &Value, here: &str) -> Markup {
                 @if let Some(error) = job.get("error").filter(|_| !is_cancelled) { span .badge.failed { "error" } " " (shown(error)) }
                 @else { (result(text("kind"), &job["result"])) }
                 @if n_warnings > 0 {
+                    @let kept = job["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
                     details { summary { (counted(n_warnings, "warning")) }
-                        ul { @for warning in job["warnings"].as_array().into_iter().flatten() { li { (shown(warning)) } } } }
+                        ul { @for warning in kept { li { (shown(warning)) } } }
+                        @if (kept.len() as u64) < n_warnings { p .note { "The first " (kept.len()) " are kept with the job." } } }
                 }
             }
             td { @if job[MAY_CANCEL] == true {
@@ -184,13 +186,15 @@ fn result(kind: &str, value: &Value) -> Markup {
     match value {
         Value::Null => html! {},
         Value::Object(members) => html! {
-            @for (name, value) in members.iter().filter(|(name, value)| value.is_number() && *name != "n_warnings") {
+            @let figures = members.iter().filter(|(name, value)| value.is_number() && *name != "n_warnings");
+            @for (position, (name, value)) in figures.enumerate() {
+                @if position > 0 { ", " }
                 @match (name.as_str(), value.as_u64()) {
-                    ("duration_ms", Some(millis)) if millis < 1_000 => { span .note { "took " } (millis) " ms " },
-                    ("duration_ms", Some(millis)) => { span .note { "took " } (span(millis as i64)) " " },
-                    ("skipped", Some(count)) if kind == files::INDEX_JOB => { span .note { "unchanged " } (thousands(count as usize)) " " },
-                    (_, Some(count)) => { span .note { (name.replace('_', " ")) " " } (thousands(count as usize)) " " },
-                    (_, None) => { span .note { (name.replace('_', " ")) " " } (shown(value)) " " },
+                    ("duration_ms", Some(millis)) if millis < 1_000 => { span .note { "took " } (millis) " ms" },
+                    ("duration_ms", Some(millis)) => { span .note { "took " } (span(millis as i64)) },
+                    ("skipped", Some(count)) if kind == files::INDEX_JOB => { span .note { "unchanged " } (thousands(count as usize)) },
+                    (_, Some(count)) => { span .note { (name.replace('_', " ")) " " } (thousands(count as usize)) },
+                    (_, None) => { span .note { (name.replace('_', " ")) " " } (shown(value)) },
                 }
             }
         },

@@ -306,24 +306,34 @@ impl Judged {
 
     /// Writes the cases out with the texts of what is visible. What is not is left out and counted
     /// in `left_out`, as is a query of which nothing that was judged is visible.
+    ///
+    /// Hits in several places of one document are that document, once: a twin of a right answer
+    /// would count as a wrong one before it.
     fn with_texts(&self, visible: &BTreeMap<&str, Resolved>) -> String {
         let mut text = String::new();
-        for (id, document) in visible {
+        let own_ids = own_ids(visible);
+        for (id, document) in visible.iter().filter(|(id, _)| own_ids.get(*id) == Some(*id)) {
             let line = json!({ "document": id, "title": document.title, "text": document.text });
             text.push_str(&line.to_string());
             text.push('\n');
         }
         for (query, verdicts) in &self.queries {
-            let grades: BTreeMap<&str, u32> = verdicts
-                .iter()
-                .filter(|(id, _)| visible.contains_key(id.as_str()))
-                .map(|(id, verdict)| (id.as_str(), verdict.grade))
-                .collect();
+            let mut grades: BTreeMap<&str, u32> = BTreeMap::new();
+            let mut n_left_out = 0;
+            for (id, verdict) in verdicts {
+                match own_ids.get(id.as_str()) {
+                    // A document that is right in one place is right.
+                    Some(own) => {
+                        let grade = grades.entry(own).or_default();
+                        *grade = verdict.grade.max(*grade);
+                    }
+                    None => n_left_out += 1,
+                }
+            }
             if grades.is_empty() {
                 continue;
             }
             let mut line = json!({ "query": query, "relevant": grades });
-            let n_left_out = verdicts.len() - grades.len();
             if n_left_out > 0 {
                 line["left_out"] = json!(n_left_out);
             }
@@ -332,6 +342,21 @@ impl Judged {
         }
         text
     }
+}
+
+/// Gives for each id the first one that leads to the same text of the same thing.
+fn own_ids<'a>(visible: &BTreeMap<&'a str, Resolved>) -> BTreeMap<&'a str, &'a str> {
+    let mut by_content: BTreeMap<(&str, &str), Vec<&'a str>> = BTreeMap::new();
+    let mut own_ids = BTreeMap::new();
+    for (id, document) in visible {
+        let first_ids = by_content.entry((&document.title, &document.text)).or_default();
+        let own = first_ids.iter().copied().find(|first| across::is_same_thing(first, id));
+        own_ids.insert(*id, own.unwrap_or(id));
+        if own.is_none() {
+            first_ids.push(id);
+        }
+    }
+    own_ids
 }
 
 #[cfg(test)]
@@ -393,6 +418,22 @@ mod tests {
                 json!({ "query": "both", "relevant": { "a": 1 }, "left_out": 1 }),
             ]
         );
+    }
+
+    #[test]
+    fn a_document_that_was_hit_in_two_places_is_one() {
+        let (first, second, other) =
+            ("fHJ3KveJRRX1_hc4cvUW7", "fHJ3KveJRRX1_hc4cvUX8", "fPKS6gPyNYL-QFSA8gGAV");
+        let verdict = |grade| Verdict { grade, by: None };
+        let mut judged = Judged::default();
+        let both =
+            BTreeMap::from([(first.to_owned(), verdict(0)), (second.to_owned(), verdict(1))]);
+        judged.queries.insert("q".to_owned(), both);
+        let document = || Resolved { title: "Title".to_owned(), text: "text".to_owned() };
+        let visible = [first, second, other].map(|id| (id, document()));
+        let lines = judged.with_texts(&BTreeMap::from(visible));
+        assert!(!lines.contains(second) && lines.contains(other), "{lines}");
+        assert!(lines.contains(&format!("\"relevant\":{{\"{first}\":1}}")), "{lines}");
     }
 
     #[test]

@@ -154,7 +154,7 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
     let n_above = results.iter().filter(|result| score(result) >= threshold).count();
     html! {
         p .summary { (n_above) " of " (counted(results.len() as u64, "candidate")) " reach " (format!("{threshold:.2}")) "." }
-        div .scroll tabindex="0" { table {
+        div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Passes" } th scope="col" { "Score" } th scope="col" { "Document" } th scope="col" { "Text" } } }
             tbody { @for result in results {
                 @let passes = score(result) >= threshold;
@@ -190,13 +190,13 @@ fn collection_list(viewer: &Viewer, answer: &Result<Value, ToolError>) -> Markup
         );
     }
     html! {
-        div .scroll tabindex="0" { table {
+        div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Collection" } th scope="col" { "Clearance" } th scope="col" { "Department" } th scope="col" .num { "Documents" } th scope="col" .num { "Passages" } th scope="col" { "Changed" } } }
             tbody { @for collection in collections { tr {
                 td { a href=(viewer.href(&format!("/knowledge/collections/{}", text(collection, "id")))) { (text(collection, "name")) } }
-                td { span .badge { (text(collection, "clearance")) } } td { (shown(&collection["department"])) }
-                td .num { (shown(&collection["total_documents"])) } td .num { (shown(&collection["total_chunks"])) }
-                td .nowrap { (short_time(text(collection, "updated_at"))) }
+                td { span .badge { (text(collection, "clearance")) } } td data-name="Department" { (shown(&collection["department"])) }
+                td .num data-name="Documents" { (shown(&collection["total_documents"])) } td .num data-name="Passages" { (shown(&collection["total_chunks"])) }
+                td .nowrap data-name="Changed" { (short_time(text(collection, "updated_at"))) }
             } } }
         } }
     }

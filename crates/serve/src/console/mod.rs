@@ -43,6 +43,7 @@ mod latency;
 mod names;
 mod once;
 mod operations;
+mod originals;
 mod replay;
 mod schema_form;
 mod sources;
@@ -75,6 +76,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/", get(search::show))
         .route("/open/{id}", get(document::open))
         .route("/files", get(document::file))
+        .route("/files/original", get(originals::of_file))
         .route("/sources", get(sources::show))
         .route("/sources.json", get(sources::as_json))
         .route("/sources/index", post(sources::index))
@@ -94,7 +96,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/knowledge/{id}", get(knowledge::base))
         .route("/knowledge/collections/{id}", get(knowledge::collection))
         .route("/knowledge/documents/{id}", get(document::of_knowledge))
-        .route("/knowledge/documents/{id}/original", get(document::original))
+        .route("/knowledge/documents/{id}/original", get(originals::of_document))
         .route("/contexts", get(contexts::list))
         .route("/contexts/{id}", get(contexts::project))
         .route("/contexts/documents/{id}", get(tree::document))

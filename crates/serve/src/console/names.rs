@@ -159,7 +159,7 @@ fn candidates(answer: &Value, query: &str) -> Markup {
     let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
     html! {
         @if !results.is_empty() {
-            div .scroll tabindex="0" { table {
+            div .scroll tabindex="0" { table .stack {
                 thead { tr { th scope="col" { "Name" } th scope="col" { "Score" } th scope="col" { "Filter" } th scope="col" { "Why" } th scope="col" { "About it" } } }
                 tbody { @for result in results {
                     @let why = &result["explanation"];
@@ -167,11 +167,38 @@ fn candidates(answer: &Value, query: &str) -> Markup {
                         td { (marked(result["name"].as_str().unwrap_or_default(), query)) }
                         td { (score_bar(result["score"].as_f64().unwrap_or_default())) }
                         td { code { (shown(&result["filterKey"])) " = " (shown(&result["filterValue"])) } }
-                        td .note { @for (name, value) in why.as_object().into_iter().flatten() { (name) " " (shown(value)) br; } }
+                        td .note { (reasons(why)) }
                         td .note { (result["context"].as_str().unwrap_or_default()) }
                     }
                 } }
             } }
+        }
+    }
+}
+
+/// How a name was found, in words.
+fn how_said(how: &str) -> &str {
+    match how {
+        "value" => "the value itself",
+        "code" => "the code, or one under it",
+        "exact" => "the whole name",
+        "folded" => "the whole name but for accents or punctuation",
+        "words" => "words of the name",
+        "meaning" => "near by vector",
+        other => other,
+    }
+}
+
+/// Why a name is a candidate, in words.
+fn reasons(why: &Value) -> Markup {
+    html! {
+        @for (name, value) in why.as_object().into_iter().flatten() {
+            @match (name.as_str(), value) {
+                ("matched", Value::String(matched)) => { "compared with " (matched) br; },
+                ("how", Value::String(how)) => { (how_said(how)) br; },
+                ("trigramSimilarity", Value::Number(similarity)) => { "letters in common " (format!("{:.2}", similarity.as_f64().unwrap_or_default())) br; },
+                _ => { (name) " " (shown(value)) br; },
+            }
         }
     }
 }

@@ -14,17 +14,17 @@ use super::json_view::json_box;
 use super::layout::{Section, error_page, page, problem};
 use super::params::Params;
 use super::session::ViewAs;
-use super::time::thousands;
+use super::time::{counted, thousands};
 use super::viewer::Viewer;
 
 /// Shows one call.
 pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Params) -> Response {
-    let at = Timestamp(params.text("at").parse().unwrap_or_default());
-    let entry = match find(&viewer, &request, at.0).await {
+    let at = params.get("at").map(|at| Timestamp(at.parse().unwrap_or_default()));
+    let entry = match find(&viewer, &request, at).await {
         Ok(entry) => entry,
         Err(error) => return error_page(&viewer, &error),
     };
-    let (answers, id) = (viewer.app.answers.clone(), request.clone());
+    let (answers, id, at) = (viewer.app.answers.clone(), request.clone(), entry.at);
     let kept = tokio::task::spawn_blocking(move || answers.find(&id, at)).await;
     let kept = kept.ok().and_then(Result::ok).flatten();
     let body = html! {
@@ -35,12 +35,13 @@ pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Par
             dt { "Caller" } dd { (entry.tenant) "/" (entry.caller) @if let Some(seen) = &entry.viewing_as { ", viewing as " (seen) } }
             dt { "When" } dd { (short_time(&iso(entry.at))) " UTC" }
             dt { "Outcome" } dd { span class=(format!("badge {}", outcome_name(entry.outcome))) { (outcome_name(entry.outcome)) } " " (entry.code.as_deref().unwrap_or_default()) }
-            dt { "Results" } dd { (entry.results) ", " (entry.redacted) " pieces redacted"
+            dt { "Results" } dd { (entry.results) ", " (counted(entry.redacted, "piece")) " redacted"
                 @if let Some(best) = entry.best_score { ", best score " (format!("{best:.2}")) } }
             @if let Some(tokens) = entry.tokens { dt { "Cost" } dd { (thousands(tokens as usize)) " tokens" } }
             dt { "Took" } dd { (format!("{:.1} ms", entry.latency_ms)) }
         }
         @match kept {
+            None if viewer.app.audit_config.omit_queries => p .note { "No answer is kept, since " code { "audit.omit_queries" } " is set." },
             None => p .note { "The answer was not kept: calls of this console, refused calls and answers of resources are not. See " code { "audit.keep_answers_days" } "." },
             Some(kept) => (replay(&viewer, &kept).await),
         }

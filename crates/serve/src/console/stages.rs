@@ -52,6 +52,8 @@ pub(crate) fn stage_name(stage: &str) -> (&str, &str) {
         "embed_candidates" => ("Missing vectors", "made for the first candidates"),
         "late_interaction" => ("Compared word by word", "relevance, of 1"),
         "cross_encoder" => ("Re-ranked", "relevance, of 1"),
+        "cells" => ("Cells", "texts in the rows of tables"),
+        "names" => ("Names", "names and codes of dimensions"),
         other => (other, ""),
     }
 }

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::{Code, ToolError};
 use tower::ServiceExt;
+use tracing::Instrument;
 
 use super::cost;
 use super::layout;
@@ -165,7 +166,8 @@ impl Viewer {
     ) -> Result<ToolReply, ToolError> {
         let begun = Instant::now();
         let cancelled = CancellationToken::new();
-        // A browser that goes away, or asks anew, drops this and with it the call.
+        // A browser that goes away, or asks anew, drops this and ends the call, which is in a task
+        // of its own to write down how it ended.
         let _gone = cancelled.clone().drop_guard();
         let arguments = match arguments {
             Value::Object(arguments) => arguments,
@@ -183,7 +185,10 @@ impl Viewer {
             cancelled,
             progress: Arc::new(|_| {}),
         };
-        match call::call_via(&self.app, request, self.via()).await {
+        let (app, via) = (Arc::clone(&self.app), self.via());
+        let calling = async move { call::call_via(&app, request, via).await };
+        let ended = tokio::spawn(calling.in_current_span()).await;
+        match ended.map_err(|error| ToolError::internal(format!("the call stopped: {error}")))? {
             Ok(done) => Ok(ToolReply {
                 value: done.outgoing.value,
                 text: done.outgoing.text,

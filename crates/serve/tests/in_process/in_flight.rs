@@ -27,6 +27,21 @@ fn a_client_that_disappears_stops_its_call() {
     assert_eq!(test_server.mcp.list_tools().len(), 2);
 }
 
+/// As somebody types, each page ends the calls of the one before, and the record says so.
+#[test]
+fn a_person_who_goes_on_stops_the_calls_of_the_page_before() {
+    let test_server = test_server();
+    let mut connection = TcpStream::connect(&test_server.address).unwrap();
+    let host = &test_server.address;
+    let page = format!("GET /tools/wait?run=1 HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    connection.write_all(page.as_bytes()).unwrap();
+    assert_eq!(test_server.notifications.recv_timeout(PATIENCE), Ok(Notification::Started));
+    drop(connection);
+    assert_eq!(test_server.notifications.recv_timeout(PATIENCE), Ok(Notification::Cancelled));
+    let entry = test_server.audited(|entry| entry.tool == "wait");
+    assert_eq!((entry.outcome, entry.via.as_deref()), (Outcome::Cancelled, Some("console")));
+}
+
 #[test]
 fn shutdown_lets_a_call_in_flight_end() {
     let test_server = test_server();

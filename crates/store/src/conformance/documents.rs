@@ -167,18 +167,39 @@ pub(super) fn documents_are_chosen_and_counted_by_attribute(catalogue: &dyn Cata
     assert_eq!(list(&[Some("bad")], None, 10), [""; 0]);
     assert_eq!(list(&[], None, 10), [""; 0]);
     assert_eq!(list(&[None], None, 0), [""; 0]);
-    let counts = catalogue.count_documents(&namespace, &["state of it"]).unwrap();
-    let counts: Vec<_> = counts
-        .iter()
-        .map(|count| (count.values[0].as_deref(), count.has_passages, count.n_documents))
-        .collect();
+    let count = || {
+        let counts = catalogue.count_documents(&namespace, &["state of it"]).unwrap();
+        let figures = |mut count: crate::DocumentCount| {
+            (count.values.remove(0), count.has_passages, count.n_documents)
+        };
+        counts.into_iter().map(figures).collect::<Vec<_>>()
+    };
+    let state = |state: &str| Some(state.to_owned());
     let wanted = [
         (None, true, 2),
-        (Some("bad' OR 1"), false, 1),
-        (Some("done"), false, 1),
-        (Some("done"), true, 2),
+        (state("bad' OR 1"), false, 1),
+        (state("done"), false, 1),
+        (state("done"), true, 2),
     ];
-    assert_eq!(counts, wanted);
+    assert_eq!(count(), wanted);
+    assert_eq!(count(), wanted);
+    // What JSON writes in another way is found, and what was counted before is not said again.
+    let quoted = "a \"b\" \\ c\td";
+    catalogue.upsert(&namespace, &[with("a", &["x"], Some(quoted.into()))]).unwrap();
+    assert_eq!(list(&[Some(quoted)], None, 10), ["a"]);
+    assert_eq!(list(&[Some("done")], None, 10), ["e", "f"]);
+    assert_eq!(
+        count(),
+        [
+            (None, true, 2),
+            (state(quoted), true, 1),
+            (state("bad' OR 1"), false, 1),
+            (state("done"), false, 1),
+            (state("done"), true, 1),
+        ]
+    );
+    catalogue.delete(&namespace, &[DocumentId::new("a")]).unwrap();
+    assert_eq!(count().len(), 4);
 }
 
 pub(super) fn taken_passage_ids_are_refused(catalogue: &dyn Catalogue) {

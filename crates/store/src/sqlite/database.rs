@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
+use super::counted::Counted;
 use super::mark::{self, Mark, Seen};
 use super::schema::Upgraded;
 use super::writer::Writer;
@@ -63,6 +64,8 @@ pub(crate) struct Database {
     /// What a read or a write found damaged first. It stays until the file is opened again: what
     /// is damaged in one place is trusted in none.
     damage: OnceLock<String>,
+    /// How many documents have which values.
+    pub(super) counted: Counted,
 }
 
 impl Database {
@@ -155,6 +158,7 @@ impl Database {
             is_reopened: AtomicBool::new(false),
             concern: None,
             damage: OnceLock::new(),
+            counted: Counted::default(),
         };
         if upgraded == Upgraded::Yes {
             database.give_back_erased()?;

@@ -44,8 +44,19 @@ impl Database {
         if values.is_empty() {
             return Ok(vec![]);
         }
-        let conditions: Vec<String> =
-            (0..values.len()).map(|idx| format!("{} IS ?{}", word_at(4), idx + 5)).collect();
+        let condition = |(idx, value): (usize, &Option<&str>)| {
+            let parameter = idx + 5;
+            // Few documents have a value, and its letters are looked for before any JSON is read.
+            let is_escaped = |letter: char| letter.is_control() || matches!(letter, '"' | '\\');
+            let is_verbatim = value.is_some_and(|value| !value.contains(is_escaped));
+            let there = if is_verbatim {
+                format!("instr(attributes, ?{parameter}) AND ")
+            } else {
+                String::new()
+            };
+            format!("({there}{} IS ?{parameter})", word_at(4))
+        };
+        let conditions: Vec<String> = values.iter().enumerate().map(condition).collect();
         let bound = std::iter::once(path_of(attribute).into())
             .chain(values.iter().map(|value| value.map(str::to_owned).into()))
             .collect();
@@ -86,7 +97,8 @@ impl Database {
         })
     }
 
-    /// Counts documents by the values of some attributes, by one query.
+    /// Counts documents by the values of some attributes, by one query; what was counted stays
+    /// known until something is written, since every document has to be looked at.
     pub(crate) fn count_documents(
         &self,
         namespace: &NamespaceId,
@@ -101,6 +113,13 @@ impl Database {
              GROUP BY {groups} ORDER BY {groups}"
         );
         self.read_in(namespace, |connection, number| {
+            let changes = "SELECT value FROM about WHERE key = 'changes'";
+            let n_changes: u64 =
+                connection.prepare_cached(changes)?.query_row([], |row| row.get(0))?;
+            let of = (number, attributes.iter().map(|name| (*name).to_owned()).collect());
+            if let Some(known) = self.counted.get(n_changes, &of) {
+                return Ok(known);
+            }
             let mut statement = connection.prepare_cached(&sql)?;
             let paths = attributes.iter().map(|name| path_of(name));
             let bound: Vec<rusqlite::types::Value> = std::iter::once(i64::from(number).into())
@@ -116,7 +135,9 @@ impl Database {
                     n_documents: row.get::<_, i64>(attributes.len() + 1)?.unsigned_abs() as usize,
                 })
             })?;
-            Ok(counts.collect::<rusqlite::Result<_>>()?)
+            let counts: Vec<DocumentCount> = counts.collect::<rusqlite::Result<_>>()?;
+            self.counted.put(n_changes, of, &counts);
+            Ok(counts)
         })
     }
 

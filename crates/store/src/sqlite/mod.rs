@@ -18,6 +18,7 @@ mod rows;
 mod texts;
 
 mod commit;
+mod counted;
 mod documents;
 mod following;
 mod leases;

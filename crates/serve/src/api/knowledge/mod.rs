@@ -150,7 +150,7 @@ pub(super) fn routes() -> Api {
         )
         .get(
             "/v1/documents/{id}/original",
-            originals::download,
+            originals::of_document,
             Doc::media(TAG, "Download the file it was made from", "application/octet-stream"),
         )
         .get(
