@@ -44,6 +44,16 @@ mod cache;
 mod open;
 mod state;
 
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux")),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_mut,
+        unfulfilled_lint_expectations,
+        reason = "kernels of other processors and systems are left out"
+    )
+)]
 pub mod local;
 pub mod models;
 pub mod providers;
