@@ -196,9 +196,10 @@ fn a_folder_named_from_the_working_directory_is_watched_and_says_what_it_leaves_
     let settings = "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n\
                     [files]\nmax_file_bytes = 1000\n";
     folder.write("dowse.toml", settings);
+    let place = folder.path().to_owned();
     let kb = |words: &[&str]| {
         let mut command = dowse("kb");
-        command.current_dir(folder.path()).args(words).args(["--config", "dowse.toml"]);
+        command.current_dir(&place).args(words).args(["--config", "dowse.toml"]);
         let said = command.output().unwrap();
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
         String::from_utf8(said.stdout).unwrap()
