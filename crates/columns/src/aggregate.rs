@@ -398,9 +398,6 @@ pub(crate) fn whole_mean(sum: i128, n_values: u64) -> Value {
 fn whole_ratio(dividend: i128, divisor: i128) -> Value {
     const EXACT: u128 = 1 << 53;
     let (quotient, rest) = (dividend.div_euclid(divisor), dividend.rem_euclid(divisor));
-    if rest == 0 {
-        return whole_sum(quotient);
-    }
     if quotient.unsigned_abs() < EXACT {
         return Value::Real(quotient as f64 + rest as f64 / divisor as f64);
     }

@@ -70,6 +70,9 @@ fn wanted(column: &str, by: GroupBy) -> Aggregate {
     }
 }
 
+/// Groups with their numbers.
+type Groups = Vec<(Value, Vec<i64>)>;
+
 fn check(table: &dyn Table, rows: &[(String, i64)]) {
     let mut by_name: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     let mut by_range: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
@@ -79,7 +82,7 @@ fn check(table: &dyn Table, rows: &[(String, i64)]) {
     }
     let named = by_name.into_iter().map(|(name, sizes)| (Value::from(name), sizes)).collect();
     let ranges = by_range.into_iter().map(|(start, sizes)| (start.into(), sizes)).collect();
-    let asked: [(Aggregate, Vec<(Value, Vec<i64>)>); 2] =
+    let asked: [(Aggregate, Groups); 2] =
         [(wanted("name", GroupBy::Value), named), (wanted("size", GroupBy::Width(10.0)), ranges)];
     for (wanted, groups) in asked {
         let answer = table.aggregate(&wanted, &deadline()).unwrap();

@@ -174,7 +174,13 @@ fn statement(
             {
                 Numbers::LongWhole
             }
-            _ => Numbers::Whole,
+            Op::Count
+            | Op::CountDistinct
+            | Op::Sum
+            | Op::Avg
+            | Op::Min
+            | Op::Max
+            | Op::Percentile(_) => Numbers::Whole,
         };
         let (expression, cell) =
             measured(target.dialect, measure.op, &format!("m{place}"), numbers);

@@ -32,7 +32,10 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("dowse_range", 2, flags, |context| {
         let value = match context.get_raw(0) {
             ValueRef::Integer(number) => Some(Value::Integer(number)),
-            other => number(other).map(Value::Real),
+            other
+            @ (ValueRef::Null | ValueRef::Real(_) | ValueRef::Text(_) | ValueRef::Blob(_)) => {
+                number(other).map(Value::Real)
+            }
         };
         let width = number(context.get_raw(1));
         Ok(value.zip(width).map(|(value, width)| range_number_of(&value, width)))

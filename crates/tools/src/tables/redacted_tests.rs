@@ -262,24 +262,18 @@ proptest! {
     }
 }
 
-/// A token is base64, which anybody reads.
+/// The order would tell them, and so would the values in the token of the next page.
 #[test]
-fn tokens_of_pages_do_not_hold_what_is_redacted() {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+fn rows_are_not_sorted_by_what_is_redacted() {
     let folder = Folder::new();
     let rows =
         people(vec![11_111_111_111_111, 22_222_222_222_222], vec!["ana".into(), "bob".into()]);
     let query = QueryTable::new(service(&folder, &rows));
     for field in ["mail", "card", "password"].into_iter().chain(SECRETS) {
         let sort = json!({ "id": field, "desc": false });
-        let page = ask(&query, &json!({ "sort": sort, "pageSize": 1, "columns": ["id"] }));
-        let token = page["next"].as_str().unwrap();
-        let bytes = URL_SAFE_NO_PAD.decode(token).unwrap();
-        let text = String::from_utf8_lossy(&bytes);
-        assert!(
-            !text.contains("anah") && !text.contains("ana@") && !text.contains("1111"),
-            "{field}: {text}"
-        );
+        let answer = ask(&query, &json!({ "sort": sort, "pageSize": 1, "columns": ["id"] }));
+        let said = answer.to_string();
+        assert!(answer.get("rows").is_none() && said.contains("are redacted"), "{field}: {said}");
+        assert!(!said.contains("ana@") && !said.contains("1111"), "{field}: {said}");
     }
 }
