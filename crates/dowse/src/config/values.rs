@@ -7,27 +7,12 @@ use anyhow::bail;
 
 use super::Config;
 
-/// Characters of an answer below which a row or its notices would be cut with no way to go on.
-const MIN_RESULT_CHARS: usize = 2_000;
-/// The same in tokens.
-const MIN_RESULT_TOKENS: usize = 500;
-
 /// Refuses what no server can work with.
 pub(super) fn check(config: &Config) -> anyhow::Result<()> {
     let limits = &config.limits;
-    for (key, value, least) in [
-        ("result_chars", limits.result_chars, MIN_RESULT_CHARS),
-        ("result_tokens", limits.result_tokens, MIN_RESULT_TOKENS),
-    ] {
-        if value < least {
-            bail!(
-                "`limits.{key}` must be at least `{least}`, received `{value}`\n\
-                 hint: an answer holds a result, what is said of it and the cursor for the rest; \
-                 leave the line out for the default"
-            );
-        }
-    }
     for (key, value) in [
+        ("result_chars", limits.result_chars),
+        ("result_tokens", limits.result_tokens),
         ("body_bytes", limits.body_bytes),
         ("concurrent_calls", limits.concurrent_calls),
         ("concurrent_calls_per_caller", limits.concurrent_calls_per_caller),
@@ -110,7 +95,7 @@ mod tests {
     fn what_cannot_be_meant_is_refused_with_a_remedy() {
         for (text, key) in [
             ("[limits]\nresult_chars = 0", "limits.result_chars"),
-            ("[limits]\nresult_tokens = 499", "limits.result_tokens"),
+            ("[limits]\nresult_tokens = 0", "limits.result_tokens"),
             ("[limits]\ncall_seconds = 0", "limits.call_seconds"),
             ("[limits]\nconnections = 0", "limits.connections"),
             ("[filters]\nbest_match_threshold = 1.5", "filters.best_match_threshold"),
