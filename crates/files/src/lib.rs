@@ -27,7 +27,6 @@ mod filters;
 mod hooks;
 mod index;
 mod lines;
-mod originals;
 mod outcomes;
 mod page;
 mod place;
@@ -55,7 +54,6 @@ pub use index::{
     INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_roots, indexed_roots,
 };
 pub use notice::may_concern;
-pub use originals::OriginalFile;
 pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};

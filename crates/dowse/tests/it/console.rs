@@ -334,62 +334,6 @@ fn a_judged_result_is_read_with_the_rights_of_whoever_asks() {
     library.0.wait_until(|| !own().contains("qzxuvorak"));
 }
 
-/// A file of a folder as it is, for administrators who may use the folder: nothing that the index
-/// does not know, nothing outside, and a page where it is refused.
-#[test]
-fn the_original_of_a_file_is_for_administrators_of_its_folder() {
-    let folder = testkit::Folder::new();
-    let written = "Mail ann@example.org about the qzxuvorak merger.\r\n";
-    folder.write("legal/merger.txt", written);
-    folder.write("legal/.secret", "not indexed");
-    folder.write("outside.txt", "outside");
-    let test_server = TestServer::start_in_with(
-        folder,
-        "[embedder]\nprovider = \"none\"\n\
-         [files]\nroots = [{ path = \"legal\", allow = { roles = [\"legal\"] } }]\n\
-         [[auth.keys]]\nname = \"boss\"\nkey_env = \"TEST_KEY\"\nroles = [\"admin\", \"legal\"]\n\
-         [[auth.keys]]\nname = \"bob\"\nkey_env = \"TEST_READER\"\nroles = [\"legal\"]\n\
-         [[auth.keys]]\nname = \"chief\"\nkey_env = \"TEST_CHIEF\"\nroles = [\"admin\"]\n",
-        &[("TEST_KEY", KEY), ("TEST_READER", READER), ("TEST_CHIEF", CHIEF)],
-    );
-    let http = test_server.http();
-    let [boss, bob, chief] = [KEY, READER, CHIEF].map(|key| sign_in(http, key));
-    let at = |path: &str, name: &str| {
-        let file = fs_err::canonicalize(test_server.folder.path()).unwrap().join(name);
-        format!("{path}?path={}", encoded(file.to_str().unwrap()))
-    };
-    let shown = || page(http, &at("/files", "legal/merger.txt"), &boss).text();
-    test_server.wait_until(|| shown().contains("qzxuvorak"));
-    let shown = shown();
-    assert!(shown.contains("[redacted]") && !shown.contains("ann@example.org"), "{shown}");
-    let link = at("/files/original", "legal/merger.txt");
-    assert!(shown.contains("Download the original"), "{shown}");
-    let original = page(http, &link, &boss);
-    assert_eq!((original.status, original.text().as_str()), (200, written));
-    let disposition = original.header("content-disposition").unwrap();
-    assert!(disposition.starts_with("attachment; filename=\"merger.txt\""), "{disposition}");
-    assert_eq!(original.header("content-security-policy"), Some("sandbox"));
-    let recorded = || page(http, "/activity?console=1&tool=original", &boss).text();
-    test_server.wait_until(|| recorded().contains("legal/merger.txt"));
-
-    let shown = page(http, &at("/files", "legal/merger.txt"), &bob).text();
-    assert!(!shown.contains("Download the original"), "{shown}");
-    for (cookie, name) in [
-        (&bob, "legal/merger.txt"),
-        (&chief, "legal/merger.txt"),
-        (&boss, "legal/.secret"),
-        (&boss, "legal/../outside.txt"),
-        (&boss, "outside.txt"),
-        (&boss, "legal"),
-        (&boss, "legal/none.txt"),
-    ] {
-        let refused = page(http, &at("/files/original", name), cookie);
-        assert!((400..500).contains(&refused.status), "{name}: {}", refused.status);
-        let text = refused.text();
-        assert!(text.starts_with("<!DOCTYPE html>") && !text.contains("qzxuvorak"), "{text}");
-    }
-}
-
 /// Every value at the side shows as many rows as were counted for it; what an address cannot mean
 /// is refused, in the page and in the export.
 #[test]

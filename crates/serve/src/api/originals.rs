@@ -1,6 +1,6 @@
-//! `GET /v1/documents/{id}/original` and `GET /v1/roots/original`: the file that a document was
-//! made from, for those who may see the document and hold one of the roles of
-//! `[knowledge] originals`, and a file of a folder, for administrators who may use the folder.
+//! `GET /v1/documents/{id}/original`: the file that a document was made from, for those who may
+//! see the document and hold one of the roles of `[knowledge] originals`. Files of folders never
+//! leave as they are.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -15,14 +15,12 @@ use http::header::{
 };
 use model::Caller;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use tokio::sync::mpsc;
 use tools::{Code, ToolError};
 
 use super::rest::{REST_RATE, Rest};
 use crate::guarded::{self, Counts, RunningCall};
-use crate::http::{Parameters, QueryParameters, Takes, coded};
+use crate::http::coded;
 
 /// Pieces of a file between the disk and a slow client.
 const PIECES_WAITING: usize = 8;
@@ -45,46 +43,6 @@ pub(super) async fn of_document(rest: Rest, Path(id): Path<String>) -> Response 
             ToolError::new(Code::Unavailable, "knowledge bases are not served here")
         })?;
         let original = service.original(caller, &id).map_err(tools::knowledge::error)?;
-        let (file, n_bytes) = (original.file, original.n_bytes);
-        Ok(Original { file, n_bytes, name: original.name })
-    })
-    .await
-}
-
-/// Which file of a folder is meant.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct FilePath {
-    /// The file, as results and lists name it
-    #[schemars(required)]
-    path: Option<String>,
-}
-
-impl Parameters for FilePath {
-    const TAKEN: &'static [(&'static str, Takes)] = &[("path", Takes::Text)];
-}
-
-/// Sends a file of a folder.
-pub(super) async fn of_folder(
-    rest: Rest,
-    QueryParameters(asked): QueryParameters<FilePath>,
-) -> Response {
-    let path = match asked.map(|asked| asked.path) {
-        Ok(Some(path)) => path,
-        Ok(None) => return coded(&ToolError::bad_request("`path` is missing: it names the file")),
-        Err(refused) => return coded(&refused),
-    };
-    let service = rest.app.files.clone();
-    let named = path.clone();
-    download(rest, "GET /v1/roots/original", &named, move |caller| {
-        let service =
-            service.ok_or_else(|| ToolError::new(Code::NotFound, "no folder is served here"))?;
-        if !caller.is_admin() {
-            let message = "a file as it is, with nothing redacted, needs the role `admin`";
-            return Err(
-                ToolError::new(Code::Forbidden, message).with_hint("`openFile` gives its text")
-            );
-        }
-        let original = service.original(caller, &path).map_err(tools::files::error_of("path"))?;
         let (file, n_bytes) = (original.file, original.n_bytes);
         Ok(Original { file, n_bytes, name: original.name })
     })

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use tools::ToolError;
 
 use super::operation::{Api, Doc};
-use super::originals::{self, FilePath};
 use super::paging::{Page, PageOf};
 use super::rest::{Reply, Rest};
 use super::views::{FileOutcomeView, RootView};
@@ -20,10 +19,8 @@ pub(super) fn routes() -> Api {
     let listed = Doc::page::<RootView>(TAG, "Folders with what became of their files", "roots");
     let files = Doc::page::<FileOutcomeView>(TAG, "Files that came to an outcome, why", "files");
     let again = Doc::new::<RetriedView>(TAG, "Read files again that came to an outcome");
-    let original = Doc::media(TAG, "A file of a folder as it is", "application/octet-stream");
     Api::default()
         .get("/v1/roots", list, listed)
-        .get("/v1/roots/original", originals::of_folder, original.with_query::<FilePath>())
         .get("/v1/roots/files/{outcome}", files_with, files)
         .post(
             "/v1/roots/files/{outcome}/retry",

@@ -198,7 +198,6 @@ async fn file_body(viewer: &Viewer, path: &str, params: &Params) -> Result<Marku
     let passages = tokio::task::spawn_blocking(move || service.passages(&caller, &owned)).await;
     match passages {
         Ok(Ok(passages)) => Ok(html! {
-            (originals::link_of_file(viewer, path))
             @if passages.is_empty() { (without_text(unread)) }
             @else { (file_passages(viewer, path, &passages, params)) }
         }),

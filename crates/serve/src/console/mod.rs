@@ -76,7 +76,6 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/", get(search::show))
         .route("/open/{id}", get(document::open))
         .route("/files", get(document::file))
-        .route("/files/original", get(originals::of_file))
         .route("/sources", get(sources::show))
         .route("/sources.json", get(sources::as_json))
         .route("/sources/index", post(sources::index))

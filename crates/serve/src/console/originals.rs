@@ -9,15 +9,9 @@ use serde_json::Value;
 use tools::ToolError;
 
 use super::layout::error_page;
-use super::params::{Params, encoded};
+use super::params::encoded;
 use super::time::bytes;
 use super::viewer::{Viewer, read_answer};
-
-/// The link to the file of a folder, for administrators.
-pub(super) fn link_of_file(viewer: &Viewer, path: &str) -> Markup {
-    let address = viewer.link("/files/original", &Params::default().with("path", path));
-    html! { @if viewer.caller.is_admin() { (link(&address, None)) } }
-}
 
 /// The link to the file of a document, for those who hold a role with which it may be had.
 pub(super) fn link_of_document(viewer: &Viewer, id: &str, record: &Value) -> Markup {
@@ -26,22 +20,10 @@ pub(super) fn link_of_document(viewer: &Viewer, id: &str, record: &Value) -> Mar
     let address = viewer.href(&format!("/knowledge/documents/{}/original", encoded(id)));
     html! {
         @if let (true, Some(n_bytes)) = (may_download, record["original_bytes"].as_u64()) {
-            (link(&address, Some(n_bytes)))
+            p { a .button href=(address) download { "Download the original (" (bytes(n_bytes)) ")" }
+                span .note { " Private things in it are not redacted." } }
         }
     }
-}
-
-fn link(address: &str, n_bytes: Option<u64>) -> Markup {
-    html! {
-        p { a .button href=(address) download { "Download the original"
-            @if let Some(n_bytes) = n_bytes { " (" (bytes(n_bytes)) ")" } }
-            span .note { " Private things in it are not redacted." } }
-    }
-}
-
-/// Sends a file of a folder.
-pub(super) async fn of_file(viewer: Viewer, params: Params) -> Response {
-    send(viewer, &format!("/v1/roots/original?path={}", encoded(params.text("path")))).await
 }
 
 /// Sends the file that a document was made from.
