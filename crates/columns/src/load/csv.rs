@@ -272,9 +272,8 @@ impl Records {
             let is_whole = parsed.is_some_and(|parsed| parsed.is_terminated)
                 || (self.is_ended && parsed.is_some());
             if let Some(parsed) = parsed.filter(|_| is_whole) {
-                // Between commas a record with the right number of cells is what its quotes say,
-                // whatever its lines look like. Text between tabs seldom has breaks in cells,
-                // unless whoever wrote it put every cell between quotes.
+                // A record with the right number of cells is what its quotes say; between tabs,
+                // where cells seldom have breaks, only if all of them are quoted.
                 let is_row = cells.len() == self.n_columns
                     && (delimiter != b'\t' || cells.iter().all(|cell| cell.is_quoted));
                 if parsed.n_lines > 1 && !is_row && self.is_lines(start, parsed, delimiter) {

@@ -118,12 +118,12 @@ impl LexicalView {
         query: &'q WordsQuery,
     ) -> impl Iterator<Item = (&'q Clause, Field)> + use<'q, '_> {
         let is_covered = |clause: &Clause| match clause {
-            Clause::Phrase { words, .. } => query.should.iter().any(|other| match other {
-                Clause::Word { form, terms, boost } if *boost > 0.0 => {
-                    *form == form_of(clause)
-                        && words.iter().any(|(_, own)| own.iter().all(|term| terms.contains(term)))
-                }
-                _ => false,
+            Clause::Phrase { words, .. } => query.should.iter().any(|other| {
+                let Clause::Word { form, terms, boost } = other else { return false };
+                let has_all = |own: &[String]| own.iter().all(|term| terms.contains(term));
+                *boost > 0.0
+                    && *form == form_of(clause)
+                    && words.iter().any(|(_, own)| has_all(own))
             }),
             Clause::Word { .. } | Clause::Prefix { .. } => false,
         };
