@@ -7,7 +7,7 @@ pub const MAX_WAITING_DOCUMENTS: usize = 16;
 /// Bytes of documents that wait between two stages; a single document may be larger.
 pub const MAX_WAITING_BYTES: usize = 128 << 20;
 /// Bytes of text that wait to be written; a single document may have more.
-pub const MAX_WAITING_TEXT_BYTES: usize = 4 << 20;
+pub const MAX_WAITING_TEXT_BYTES: usize = 16 << 20;
 /// How long a stage that waits goes without asking whether the run was cancelled.
 pub const CANCEL_STEP: Duration = Duration::from_millis(100);
 /// Documents that are listed at once.
@@ -18,7 +18,7 @@ pub const MAX_TRIES: usize = 50;
 pub const PASSAGES_PER_COMMIT: usize = 16_000;
 /// Text that is written to the store in one commit, in bytes. While it is written it is in memory
 /// several times over: as passages, as entries of the index, as postings.
-pub const TEXT_BYTES_PER_COMMIT: usize = 4 << 20;
+pub const TEXT_BYTES_PER_COMMIT: usize = 16 << 20;
 /// Documents that are written to the store in one commit.
 pub const DOCUMENTS_PER_COMMIT: usize = 4_000;
 /// Passages that are embedded and written in one step.

@@ -27,7 +27,7 @@ impl Config {
         Config {
             max_open_namespaces: 256,
             max_open_writers: 4,
-            writer_bytes: 24 * 1024 * 1024,
+            writer_bytes: 64 * 1024 * 1024,
             catalogue_cache_bytes: 16 * 1024 * 1024,
             max_readers: 8,
             max_cached_filters: 16,
