@@ -118,7 +118,7 @@ pub struct IndexerConfig {
 pub struct Indexed {
     /// Files that were new or changed.
     pub indexed: usize,
-    /// Those of them that have no text: they are found by their names.
+    /// Those of them that have no text: no search finds them.
     #[serde(default)]
     pub without_text: usize,
     /// Files that had not changed, or could not be read.

@@ -52,7 +52,7 @@ impl WithoutText {
         match self {
             WithoutText::Read { outcome, reason, state } => {
                 let then = match state {
-                    FileState::Same => "only its name can be found",
+                    FileState::Same => "no search finds it, `listFiles` shows it",
                     FileState::Changed => "it has changed since, and is not indexed anew yet",
                 };
                 format!("no text of this file is in the index: {outcome} ({reason}); {then}")

@@ -148,7 +148,7 @@ pub(crate) struct Compared {
 impl Compared {
     /// The first content of a document.
     pub(crate) fn first(text: &str) -> Self {
-        Compared { n_added: text.lines().count(), ..Compared::default() }
+        Compared { n_added: compared_lines(text).lines().count(), ..Compared::default() }
     }
 
     /// Compares the text before with the text now, line by line.
@@ -159,7 +159,8 @@ impl Compared {
         if before.len() + now.len() > limits::MAX_COMPARED_BYTES {
             return Compared { is_cut: true, ..Compared::default() };
         }
-        let diff = TextDiff::configure().timeout(COMPARE_WAIT).diff_lines(before, now);
+        let lines = (compared_lines(before), compared_lines(now));
+        let diff = TextDiff::configure().timeout(COMPARE_WAIT).diff_lines(&lines.0, &lines.1);
         let mut compared = Compared::default();
         for change in diff.iter_all_changes() {
             match change.tag() {
@@ -168,7 +169,8 @@ impl Compared {
                 ChangeTag::Equal => {}
             }
         }
-        let (before, now) = (text::redact(before).text, text::redact(now).text);
+        let redacted = |text: &str| compared_lines(&text::redact(text).text);
+        let (before, now) = (redacted(before), redacted(now));
         let written = TextDiff::configure()
             .timeout(COMPARE_WAIT)
             .diff_lines(&before, &now)
@@ -187,9 +189,33 @@ impl Compared {
     }
 }
 
+/// Gives the lines of a text that are compared. Empty ones are between passages, which are cut
+/// anew with each content, and the last line may end in a break or not.
+fn compared_lines(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len() + 1);
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        lines.push_str(line);
+        lines.push('\n');
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_lines_that_changed_are_counted() {
+        for (before, now, expected) in [
+            ("A\nB\nThe third stays.", "A\nB\nThe third stays.\nnew", (1, 0)),
+            ("A\nB\nThe third goes.", "A\nB", (0, 1)),
+            ("A\n\nB\nC\n\nD", "A\nB\n\nnew\nC\nD\n", (1, 0)),
+        ] {
+            let compared = Compared::of(before, now);
+            assert_eq!((compared.n_added, compared.n_removed), expected, "{compared:?}");
+            assert!(!compared.difference.contains("-The third stays."), "{compared:?}");
+        }
+    }
 
     #[test]
     fn changed_lines_are_named_with_what_is_around_them() {

@@ -22,8 +22,12 @@ pub(crate) fn keep_in_shape(shared_state: SharedState, shutdown: CancellationTok
                 () = shutdown.cancelled() => return,
             }
             let Ok(kept) = shared_state.open_store() else { continue };
-            let store = std::sync::Arc::clone(&kept.store);
-            match tokio::task::spawn_blocking(move || store.maintain()).await {
+            let (store, state) = (std::sync::Arc::clone(&kept.store), shared_state.clone());
+            let maintain = move || {
+                state.let_old_answers_go();
+                store.maintain()
+            };
+            match tokio::task::spawn_blocking(maintain).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::warn!(%error, "the store could not be maintained"),
                 Err(error) => tracing::warn!(%error, "maintaining the store stopped"),

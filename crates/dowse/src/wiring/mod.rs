@@ -139,6 +139,8 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
     let families = Families::open(config, shared_state)?;
     shared_state.served.store(Some(Arc::new(config.clone())));
     let registry = served_tools(config, &families)?;
+    let answers = shared_state.answers(&config.audit)?;
+    shared_state.let_old_answers_go();
     let app = App {
         server: config.server.clone(),
         limits: config.limits.clone(),
@@ -149,7 +151,7 @@ pub(crate) fn app(config: &Config, shared_state: &SharedState) -> anyhow::Result
         slots: shared_state.slots(SlotLimits::of(&config.limits)),
         failed_logins: Arc::clone(&shared_state.failed_logins),
         audit: Arc::clone(&shared_state.audit),
-        answers: shared_state.answers(&config.audit)?,
+        answers,
         metrics: Arc::clone(&shared_state.metrics),
         clock: shared_state.clock.clone(),
         exposed: endpoints(config, &registry)?,

@@ -264,6 +264,14 @@ impl SharedState {
         Ok(answers)
     }
 
+    /// Lets go of kept answers that are over their time.
+    pub(crate) fn let_old_answers_go(&self) {
+        let Some(answers) = self.answers.load_full() else { return };
+        if let Err(error) = answers.let_old_go(self.clock.now()) {
+            tracing::error!(%error, "kept answers that are over their time could not be removed");
+        }
+    }
+
     /// Erases the kept answers of a tenant, or of all, since they may hold text of a source that
     /// was just deleted.
     pub(crate) fn erase_answers(&self, tenant: Option<&TenantId>) {

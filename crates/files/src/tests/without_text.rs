@@ -23,14 +23,14 @@ fn a_file_without_text_says_what_became_of_it_or_what_leaves_it_out() {
         ..FilesConfig::default()
     });
     let files = [
-        ("empty.txt", "", "empty (the file is empty); only its name"),
+        ("empty.txt", "", "empty (the file is empty); no search finds it"),
         (
             "large.txt",
             &"word ".repeat(5_000),
             "too_large (it is larger than `files.max_file_bytes`",
         ),
         ("broken.docx", "PK\x03\x04 and nothing more", "broken (the zip document is damaged"),
-        ("p.png", "\u{1}", "only its name can be found"),
+        ("p.png", "\u{1}", "no search finds it, `listFiles` shows it"),
         ("secret/a.txt", "a", "an ignore rule leaves it out"),
         ("old/deep/a.txt", "a", "an ignore rule leaves it out"),
         (".a.txt", "a", "it is hidden"),

@@ -76,6 +76,16 @@ impl FolderAnswers {
         Ok(())
     }
 
+    /// Lets days go that are over their time, or all of them where nothing is kept any more.
+    pub(super) fn let_old_go(&self, now: Timestamp, is_keeping: bool) -> std::io::Result<()> {
+        let mut open = self.open.lock();
+        *open = None;
+        if is_keeping {
+            return self.tidy(now.0.div_euclid(DAY_MILLIS));
+        }
+        self.days()?.into_iter().try_for_each(|(_, path)| self.let_go(&path))
+    }
+
     /// Finds the answer of a request that arrived at a time.
     pub(super) fn find(
         &self,

@@ -195,9 +195,24 @@ impl Answers {
     ///
     /// Fails when the folder or the catalogue cannot be read.
     pub fn find(&self, request: &str, at: Timestamp) -> std::io::Result<Option<StoredAnswer>> {
-        match &self.place {
+        let found = match &self.place {
             Place::Folder(folder) => folder.find(request, at),
             Place::Catalogue(catalogue) => catalogue.find(request, at),
+        }?;
+        // Those of an earlier configuration are not shown where none are kept any more.
+        let remains = |found: StoredAnswer| StoredAnswer { arguments: None, answer: None, ..found };
+        Ok(if self.is_keeping() { found } else { found.map(remains) })
+    }
+
+    /// Lets go of answers that are over their time, or of all where none are kept any more: at the
+    /// start and now and then, since a server that nobody calls keeps none that would push them
+    /// out. Those in a catalogue go with the next that is written.
+    ///
+    /// Fails when the folder cannot be changed.
+    pub fn let_old_go(&self, now: Timestamp) -> std::io::Result<()> {
+        match &self.place {
+            Place::Folder(folder) => folder.let_old_go(now, self.is_keeping()),
+            Place::Catalogue(_) => Ok(()),
         }
     }
 

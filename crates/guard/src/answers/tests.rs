@@ -93,6 +93,32 @@ fn what_may_hold_a_deleted_text_is_erased_and_nothing_else() {
 }
 
 #[test]
+fn answers_go_without_a_call_when_their_time_is_over_or_none_are_kept_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = answer(1, 10);
+    let text_of = |answers: &Answers| answers.find("r1", first.at).unwrap().unwrap().answer;
+    let kept = || {
+        let answers = Answers::new(folder.path(), &config(2, 100));
+        keep(&answers, &first);
+        answers
+    };
+    let answers = kept();
+    answers.let_old_go(Timestamp(11 * DAY_MILLIS)).unwrap();
+    assert!(text_of(&answers).is_some());
+    answers.let_old_go(Timestamp(12 * DAY_MILLIS)).unwrap();
+    assert_eq!(text_of(&answers), None);
+    for off in [config(0, 100), AuditConfig { omit_queries: true, ..config(2, 100) }] {
+        kept();
+        let answers = Answers::new(folder.path(), &off);
+        assert_eq!(text_of(&answers), None, "it is not shown");
+        answers.let_old_go(first.at).unwrap();
+        let files = fs_err::read_dir(folder.path()).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), ["remains.jsonl"], "it is not on the disk");
+    }
+}
+
+#[test]
 fn an_answer_is_found_until_its_time_is_over_and_then_its_ids_remain() {
     let folder = tempfile::tempdir().unwrap();
     let answers = Answers::new(folder.path(), &config(2, 100));

@@ -68,13 +68,15 @@ impl ThresholdReport {
     /// Counts one answer, sorted by score.
     pub(super) fn add(&mut self, response: &crate::Response, relevant: &BTreeMap<String, u32>) {
         self.n_queries += 1;
-        self.n_relevant += relevant.len();
+        // A grade of 0 is a document that somebody judged wrong.
+        let is_right = |id: &str| relevant.get(id).is_some_and(|grade| *grade > 0);
+        self.n_relevant += relevant.values().filter(|grade| **grade > 0).count();
         let hits: Vec<(f64, bool)> = response
             .hits
             .iter()
             .take(N_JUDGED_HITS)
             .map(|ranked| {
-                let is_relevant = relevant.contains_key(ranked.hit.document.as_str());
+                let is_relevant = is_right(ranked.hit.document.as_str());
                 (ranked.hit.score.get(), is_relevant)
             })
             .collect();

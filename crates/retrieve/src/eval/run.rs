@@ -191,8 +191,8 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
                 add("held_out_fused", ids(&trace.fused), 0.0);
             }
             let judged = response.hits.iter();
-            let relevant =
-                judged.filter(|ranked| query.relevant.contains_key(ranked.hit.document.as_str()));
+            let grade = |id: &str| query.relevant.get(id).copied().unwrap_or(0);
+            let relevant = judged.filter(|ranked| grade(ranked.hit.document.as_str()) > 0);
             relevant_scores.extend(relevant.map(|ranked| ranked.hit.score.get()));
             let random = &dataset.documents[random_idx(&query.id, dataset.documents.len())];
             if !query.relevant.contains_key(&random.id) {
