@@ -33,7 +33,7 @@ impl Lines {
         let mut start = 0;
         let mut before: Option<(&Block, u32)> = None;
         for block in blocks {
-            let line = line_of(&block.pointer);
+            let line = block.pointer.line();
             let beside = before.filter(|(one, _)| is_one_text(&one.pointer, &block.pointer));
             if let (Some((_, follows)), Some(line)) = (beside, line)
                 && follows != line
@@ -61,7 +61,7 @@ impl Lines {
         lines
     }
 
-    /// Notes the line of a character; tells whether there was room.
+    /// Notes the line of a character; tells whether it was within the limit.
     fn note(&mut self, start: usize, line: u32) -> bool {
         let has_room = self.noted.len() < MAX_NOTED;
         match has_room {
@@ -110,7 +110,7 @@ impl Lines {
 
     /// Names the line of a character of a passage, where its file has lines.
     pub(crate) fn at(&self, passage: &Passage, char_idx: usize) -> Option<u32> {
-        let first = line_of(&passage.pointer)?;
+        let first = passage.pointer.line()?;
         let begins = passage.span.start;
         let mut wanted = begins.saturating_add(char_idx);
         if let Some(until) = self.known_until {
@@ -133,36 +133,6 @@ impl Lines {
     /// Names the last line of a passage.
     pub(crate) fn last_of(&self, passage: &Passage) -> Option<u32> {
         self.at(passage, passage.span.end.saturating_sub(passage.span.start))
-    }
-}
-
-/// Gives the line that a pointer names, inside an archive too.
-pub(crate) fn line_of(pointer: &Pointer) -> Option<u32> {
-    match pointer {
-        Pointer::Line(line) => Some(*line),
-        Pointer::Inner { place, .. } => line_of(place),
-        Pointer::Whole
-        | Pointer::Page(_)
-        | Pointer::Slide(_)
-        | Pointer::Sheet { .. }
-        | Pointer::Message(_)
-        | Pointer::Json(_) => None,
-    }
-}
-
-/// Gives the pointer to another line of the same text.
-pub(crate) fn on_line(pointer: &Pointer, line: u32) -> Pointer {
-    match pointer {
-        Pointer::Line(_) => Pointer::Line(line),
-        Pointer::Inner { path, place } => {
-            Pointer::Inner { path: path.clone(), place: Box::new(on_line(place, line)) }
-        }
-        Pointer::Whole
-        | Pointer::Page(_)
-        | Pointer::Slide(_)
-        | Pointer::Sheet { .. }
-        | Pointer::Message(_)
-        | Pointer::Json(_) => pointer.clone(),
     }
 }
 

@@ -6,7 +6,7 @@ use model::{Around, Caller, Passage, Pointer, Warning};
 use serde::Serialize;
 
 use crate::hooks::LINES;
-use crate::lines::{Lines, on_line};
+use crate::lines::Lines;
 use crate::name::text_of;
 use crate::place::{self, Place};
 use crate::{Error, Indexer, Result, Root, WithoutText};
@@ -207,7 +207,7 @@ pub(crate) fn stretch(
             let lines = lines_of(indexer, &resolved)?;
             let line = lines.at(passage, at.saturating_sub(passage.span.start));
             match line {
-                Some(line) => on_line(&passage.pointer, line).to_string(),
+                Some(line) => passage.pointer.on_line(line).to_string(),
                 None => passage.pointer.to_string(),
             }
         }

@@ -17,7 +17,7 @@ use crate::deep::{MAX_BY_RANK, is_deep, total_of};
 use crate::filters::{Filters, WITHOUT};
 use crate::hooks::LINES;
 use crate::index::attribute;
-use crate::lines::{Lines, on_line};
+use crate::lines::Lines;
 use crate::page::take;
 use crate::place::{self, Place};
 use crate::preview::MAX_PREVIEW_CHARS;
@@ -455,7 +455,7 @@ fn exact_pointers(indexer: &Indexer, hits: &[Places]) -> Result<Vec<String>> {
             .as_ref()
             .map_or_else(Lines::default, |document| Lines::from_json(&document.metadata[LINES]));
         let pointer = match lines.at(passage, snippet.span.start + snippet.focus) {
-            Some(line) => on_line(&passage.pointer, line),
+            Some(line) => passage.pointer.on_line(line),
             None => passage.pointer.clone(),
         };
         let path = hit.ranked.hit.document.as_str();

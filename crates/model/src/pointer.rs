@@ -55,6 +55,37 @@ pub struct BadPointer {
 const INNER: &str = " > ";
 
 impl Pointer {
+    /// Gives the line that a place is on, in a file inside an archive too.
+    pub fn line(&self) -> Option<u32> {
+        match self {
+            Pointer::Line(line) => Some(*line),
+            Pointer::Inner { place, .. } => place.line(),
+            Pointer::Whole
+            | Pointer::Page(_)
+            | Pointer::Slide(_)
+            | Pointer::Sheet { .. }
+            | Pointer::Message(_)
+            | Pointer::Json(_) => None,
+        }
+    }
+
+    /// Gives the pointer to another line of the same file; one that names no line stays as it is.
+    #[must_use]
+    pub fn on_line(&self, line: u32) -> Pointer {
+        match self {
+            Pointer::Line(_) => Pointer::Line(line),
+            Pointer::Inner { path, place } => {
+                Pointer::Inner { path: path.clone(), place: Box::new(place.on_line(line)) }
+            }
+            Pointer::Whole
+            | Pointer::Page(_)
+            | Pointer::Slide(_)
+            | Pointer::Sheet { .. }
+            | Pointer::Message(_)
+            | Pointer::Json(_) => self.clone(),
+        }
+    }
+
     /// Gives the name of the sheet that a place is on.
     pub fn sheet(&self) -> Option<&str> {
         match self {

@@ -172,7 +172,7 @@ impl WordMemory {
     }
 }
 
-/// Puts a table among the others; those that were not used for longest make room.
+/// Puts a table among the others; those that were not used for longest are dropped.
 fn keep(known: &mut Known, tenant: &str, dated: Dated) {
     let n_new = dated.table.n_rows();
     let n_rows = |known: &Known| {

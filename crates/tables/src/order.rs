@@ -111,7 +111,7 @@ impl ServedTable {
     }
 }
 
-/// Gives the mark that stands for the first private piece of a text.
+/// Gives the mark that replaces the first private piece of a text.
 fn mark_in(value: &Cell) -> Option<&'static str> {
     match value {
         Cell::Text(text) => text::find_private(text).first().map(|piece| piece.kind.mark()),

@@ -23,15 +23,15 @@ pub struct Filled {
 /// alone is over the budget is cut, and the answer says where and how much of it is missing.
 pub fn fill(mut answer: Value, list: &str, items: Vec<Value>, budget: &Budget) -> Filled {
     let beside = answer.to_string();
-    let room = budget.without_sentences(NOTICE_CHARS);
+    let left = budget.without_sentences(NOTICE_CHARS);
     let texts: Vec<String> = items.iter().map(Value::to_string).collect();
-    let n_kept = room.n_fitting(&beside, texts.iter().map(String::as_str)).min(items.len());
+    let n_kept = left.n_fitting(&beside, texts.iter().map(String::as_str)).min(items.len());
     let n_items = items.len();
     let mut kept: Vec<Value> = items.into_iter().take(n_kept).collect();
     let mut notices = Vec::new();
     if let [only] = kept.as_mut_slice() {
-        let room = room.without(&beside);
-        for cut in shorten(only, &room) {
+        let left = left.without(&beside);
+        for cut in shorten(only, &left) {
             let Cut { place, n_kept, n_all, unit } = cut;
             notices.push(format!(
                 "`{list}[0]{place}` is too long for one answer: {n_kept} of {n_all} {unit} are here"
@@ -234,7 +234,7 @@ pub(crate) fn fill_ranked(
         let is_end_of_rank = n_kept == n_items && rest == Rest::InOrder;
         Some(if is_end_of_rank { named.closed() } else { named })
     };
-    // The cursor takes room beside the items that it names.
+    // The cursor takes space beside the items that it names.
     let longest = cursor(n_items).map(|given| given.encode()).unwrap_or_default();
     let Filled { mut value, n_kept } = fill(answer, list, items, &budget.without(&longest));
     if (n_kept < n_items || rest != Rest::None)

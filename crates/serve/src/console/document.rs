@@ -262,30 +262,12 @@ fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Par
 fn hit_at(passages: &[Passage], at: &str) -> Option<usize> {
     let is_at = |passage: &Passage| passage.pointer.to_string().eq_ignore_ascii_case(at);
     passages.iter().position(is_at).or_else(|| {
-        let (file, line) = line_of(&at.parse().ok()?)?;
-        passages.iter().rposition(|passage| {
-            line_of(&passage.pointer)
-                .is_some_and(|(other_file, first)| other_file == file && first <= line)
+        let wanted: Pointer = at.parse().ok()?;
+        let line = wanted.line()?;
+        passages.iter().map(|passage| &passage.pointer).rposition(|pointer| {
+            pointer.line().is_some_and(|first| first <= line) && pointer.on_line(line) == wanted
         })
     })
-}
-
-/// Gives the file inside an archive and the line that a pointer names, where it names a line.
-fn line_of(pointer: &Pointer) -> Option<(Option<String>, u32)> {
-    match pointer {
-        Pointer::Line(line) => Some((None, *line)),
-        Pointer::Inner { path, place } => {
-            let (inner, line) = line_of(place)?;
-            let file = inner.map_or(path.clone(), |inner| format!("{path}/{inner}"));
-            Some((Some(file), line))
-        }
-        Pointer::Whole
-        | Pointer::Page(_)
-        | Pointer::Slide(_)
-        | Pointer::Sheet { .. }
-        | Pointer::Message(_)
-        | Pointer::Json(_) => None,
-    }
 }
 
 /// Cuts the shown passages so that each character appears once, with private pieces taken out by

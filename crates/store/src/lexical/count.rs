@@ -23,7 +23,7 @@ use crate::bits::Bits;
 use crate::{Clause, Matched, Result, WordsQuery};
 
 /// Occurrences that are read at most; where the words of a query have more, a part of the entries
-/// is counted and stands for all.
+/// is counted, and the figures are scaled up.
 const MAX_OCCURRENCES: u64 = 2_000_000;
 
 /// The first passage numbers of the documents of each segment, in order. A segment never changes,

@@ -144,16 +144,21 @@ fn a_file_of_that_name_elsewhere_is_named() {
     let tool = OpenFile::new(fixture.files.clone());
     for path in ["shelf/Notes.TXT", "shelf/deep/notes.txt"] {
         let arguments = json!({ "path": fixture.path(path) });
-        let call = Call {
-            caller: &Caller::local_admin(),
-            arguments: arguments.as_object().unwrap(),
-            deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
-            budget: text::Budget { chars: 100_000, tokens: 25_000 },
-            progress: &|_| {},
-        };
-        let told = tool.call(&call).unwrap_err().to_json(crate::ErrorShape::Coded);
+        let told = refusal(&tool, &arguments).to_json(crate::ErrorShape::Coded);
         assert_eq!(told["error"]["details"]["did_you_mean"], json!(notes), "{told}");
     }
+}
+
+/// Calls a tool as the local administrator; it must refuse.
+fn refusal(tool: &OpenFile, arguments: &serde_json::Value) -> crate::ToolError {
+    let call = Call {
+        caller: &Caller::local_admin(),
+        arguments: arguments.as_object().unwrap(),
+        deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+        budget: text::Budget { chars: 100_000, tokens: 25_000 },
+        progress: &|_| {},
+    };
+    tool.call(&call).map(|_| ()).unwrap_err()
 }
 
 /// The name of a file, or a place behind its path, was refused though it can mean one thing alone.
@@ -174,14 +179,7 @@ fn a_path_that_can_mean_one_place_alone_is_opened() {
     }
     // What two files could mean is refused.
     let arguments = json!({ "path": "page.txt" });
-    let call = Call {
-        caller: &Caller::local_admin(),
-        arguments: arguments.as_object().unwrap(),
-        deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
-        budget: text::Budget { chars: 100_000, tokens: 25_000 },
-        progress: &|_| {},
-    };
-    let told = tool.call(&call).unwrap_err().message;
+    let told = refusal(&tool, &arguments).message;
     assert!(told.contains("no root has it"), "{told}");
     let opened = answer(&tool, &json!({ "path": "two/page.txt:1" }));
     assert_eq!(opened["path"], json!(second), "{opened}");

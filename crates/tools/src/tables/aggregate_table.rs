@@ -107,12 +107,12 @@ pub(super) fn aggregate_answer(
         count(&mut whole, n_hidden);
         let mut value = whole.value;
         let mut rows = value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let room = budget.without_sentences(2 * NOTICE_CHARS).without(&value.to_string());
+        let left = budget.without_sentences(2 * NOTICE_CHARS).without(&value.to_string());
         // A row that is over the budget alone is shown in shorter pieces, and so are all that
         // were there before at an offset behind the beginning.
         let n_written = n_first.unwrap_or(1).min(rows.len());
         let written: String = rows.iter().take(n_written).map(Value::to_string).collect();
-        if let Some(allowed) = room.allowed_chars(&written)
+        if let Some(allowed) = left.allowed_chars(&written)
             && let Some(shorter) = shorter_cells(window, allowed, written.chars().count())
         {
             window.max_chars = shorter.max_chars;

@@ -141,7 +141,7 @@ fn index_roots(
     is_json: bool,
 ) -> anyhow::Result<Outcome> {
     let mut reports = Vec::new();
-    let when_stalled = &|| ensure_room(shared_state);
+    let when_stalled = &|| ensure_space(shared_state);
     for root in roots {
         // A job that runs already, or that was stopped and goes on now, may have passed a file by
         // before it changed: what is there when the command is typed is found when it ends.
@@ -321,9 +321,9 @@ pub(crate) fn show_indexing(service: Service) {
     });
 }
 
-/// Fails where there is no room to go on: a server waits for it, and whoever types a command would
-/// wait without a word.
-fn ensure_room(shared_state: &SharedState) -> anyhow::Result<()> {
+/// Fails where the disk is too full to go on: a server waits for it, and whoever types a command
+/// would wait without a word.
+fn ensure_space(shared_state: &SharedState) -> anyhow::Result<()> {
     let data_dir = shared_state.data_dir();
     let n_free = free_bytes(data_dir).filter(|n_free| *n_free < MIN_FREE_BYTES);
     anyhow::ensure!(
