@@ -80,7 +80,7 @@ mod words;
 mod coefficients;
 mod score;
 
-mod estimate;
+mod count;
 mod given;
 mod snippet;
 

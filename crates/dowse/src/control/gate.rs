@@ -25,11 +25,11 @@ pub(super) struct Gate {
 #[derive(Default)]
 struct State {
     n_inside: usize,
-    door: Door,
+    entry: Entry,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Door {
+enum Entry {
     #[default]
     Open,
     Closed,
@@ -42,7 +42,7 @@ impl Gate {
     /// Lets one in; nobody where it is closed.
     pub(super) fn enter(self: &Arc<Self>) -> Option<Pass> {
         let mut state = self.state.lock();
-        if state.door == Door::Closed {
+        if state.entry == Entry::Closed {
             return None;
         }
         state.n_inside += 1;
@@ -51,26 +51,26 @@ impl Gate {
 
     /// Lets nobody in any more, and waits for those inside, so long at most.
     pub(super) fn close(&self, limit: Duration) {
-        self.empties(Door::Closed, limit);
+        self.empties(Entry::Closed, limit);
     }
 
     /// Lets nobody in any more once all have left, however long that takes. Beside a long command
     /// others are let in again from time to time: they would wait as long as it runs.
     pub(super) fn close_when_empty(&self) {
-        while !self.empties(Door::Closed, CLOSED_FOR) && !self.empties(Door::Open, OPEN_FOR) {}
+        while !self.empties(Entry::Closed, CLOSED_FOR) && !self.empties(Entry::Open, OPEN_FOR) {}
     }
 
     /// Waits until all have left, and tells whether they have; then it is closed.
-    fn empties(&self, door: Door, limit: Duration) -> bool {
+    fn empties(&self, entry: Entry, limit: Duration) -> bool {
         let until = Instant::now() + limit;
         let mut state = self.state.lock();
-        state.door = door;
+        state.entry = entry;
         while state.n_inside > 0 {
             if self.left.wait_until(&mut state, until).timed_out() && state.n_inside > 0 {
                 return false;
             }
         }
-        state.door = Door::Closed;
+        state.entry = Entry::Closed;
         true
     }
 }
