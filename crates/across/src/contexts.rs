@@ -4,7 +4,9 @@ use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline, Warning};
 use serde_json::json;
 
-use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch};
+use crate::{
+    Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch,
+};
 
 /// The longest text that is given of a node, in characters.
 const MAX_TEXT_CHARS: usize = 50_000;
@@ -53,9 +55,10 @@ impl Source for Contexts {
                         around: result.around,
                         pointer: Some(result.chunk.json_pointer),
                         score: result.score,
-                        explanation: json!(result.explanation),
                         chance: result.explanation.chance,
+                        explanation: Some(Explanation::Passage(result.explanation)),
                         same: vec![],
+                        no_text: None,
                     })
                     .collect(),
                 warnings: found.warnings,

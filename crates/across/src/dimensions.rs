@@ -8,7 +8,7 @@ use retrieve::Given;
 use serde_json::json;
 
 use crate::source::in_order;
-use crate::{Fetched, Folding, Hit, Part, Result, Source, SourceHits, StageTook};
+use crate::{Explanation, Fetched, Folding, Hit, Part, Result, Source, SourceHits, StageTook};
 
 /// What each dimension gives among the best; a walk gives the others behind them.
 const ASKED_OF_EACH: usize = 5;
@@ -134,8 +134,9 @@ fn hit_of(result: SearchResult) -> Hit {
         around: Around::default(),
         pointer: Some(format!("{}={}", result.filter_key, result.filter_value)),
         score: result.score,
-        explanation: json!(result.explanation),
+        explanation: result.explanation.map(Explanation::Name),
         chance: None,
         same: vec![],
+        no_text: None,
     }
 }

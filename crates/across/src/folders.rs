@@ -7,7 +7,9 @@ use model::{Caller, Deadline, Score, Warning};
 use retrieve::Given;
 use serde_json::json;
 
-use crate::{Error, Fetched, Hit, Part, Result, Same, Source, SourceHits, StageTook, Stretch};
+use crate::{
+    Error, Explanation, Fetched, Hit, Part, Result, Same, Source, SourceHits, StageTook, Stretch,
+};
 
 /// Splits a file's path from the pointer in a key.
 const BETWEEN: char = '\u{1f}';
@@ -55,8 +57,9 @@ impl Folders {
                         around: item.around,
                         pointer: Some(item.pointer),
                         score: Score::new(item.score),
-                        explanation: json!(item.explanation),
                         chance: item.explanation.chance,
+                        no_text: item.no_text,
+                        explanation: Some(Explanation::Passage(item.explanation)),
                         same: item
                             .duplicates
                             .into_iter()
@@ -131,16 +134,25 @@ impl Source for Folders {
         // Ids of the version before have no position.
         let at = parts.next().and_then(|at| at.parse().ok()).unwrap_or(0);
         match self.0.text(caller, path, part.offset, at, part.max_chars) {
-            Ok(FileText { text, window, pointer: at_position, around }) => Ok(Some(Fetched {
-                title: name_of(path),
-                text,
-                around,
-                span: Some(Stretch { start: window.start, end: window.end, total: window.total }),
-                metadata: json!({
-                    "path": path,
-                    "pointer": if pointer.is_empty() { at_position.as_str() } else { pointer },
-                }),
-            })),
+            Ok(FileText { text, window, pointer: at_position, around, without_text }) => {
+                Ok(Some(Fetched {
+                    title: name_of(path),
+                    text,
+                    around,
+                    span: Some(Stretch {
+                        start: window.start,
+                        end: window.end,
+                        total: window.total,
+                    }),
+                    metadata: match without_text {
+                        None => json!({
+                            "path": path,
+                            "pointer": if pointer.is_empty() { at_position.as_str() } else { pointer },
+                        }),
+                        Some(why) => json!({ "path": path, "no_text": why.message() }),
+                    },
+                }))
+            }
             Err(files::Error::Store(cause)) => {
                 Err(Error::Failed { source_name: "files", cause: Box::new(cause) })
             }

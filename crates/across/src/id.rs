@@ -13,11 +13,14 @@ use sha2::{Digest, Sha256};
 /// Longer ids are not looked at.
 const MAX_ID_BYTES: usize = 8192;
 
-/// Bytes of a mark.
 const MARK_BYTES: usize = 11;
 
 /// Characters of a short id: the letter, and 15 bytes in base64.
 const SHORT_CHARS: usize = 21;
+
+/// Characters of a short id that are the same for every place of one thing: the letter, and those
+/// that its mark alone decides.
+const SAME_THING_CHARS: usize = 1 + MARK_BYTES * 8 / 6;
 
 /// What tells a thing from all others.
 pub(crate) type Mark = [u8; MARK_BYTES];
@@ -31,7 +34,6 @@ pub(crate) enum Read {
     Long { source: String, key: String },
 }
 
-/// Gives the mark of a thing of a source.
 pub(crate) fn mark(source: &str, thing: &str) -> Mark {
     let digest = Sha256::digest(format!("{source}\0{thing}").as_bytes());
     std::array::from_fn(|at| digest[at])
@@ -60,6 +62,22 @@ pub(crate) fn decode(id: &str) -> Option<Read> {
     let text = String::from_utf8(bytes).ok()?;
     let (source, key) = text.split_once('\0')?;
     Some(Read::Long { source: source.to_owned(), key: key.to_owned() })
+}
+
+/// Gives what every id of a place in a file begins with.
+pub fn file_prefix(path: &str) -> String {
+    prefix('f', "files", path)
+}
+
+/// Gives what every id of a place in a document of a knowledge base begins with.
+pub fn document_prefix(document: &str) -> String {
+    prefix('k', "knowledge", document)
+}
+
+fn prefix(letter: char, source: &str, thing: &str) -> String {
+    let mut id = encode(letter, &mark(source, thing), 0);
+    id.truncate(SAME_THING_CHARS);
+    id
 }
 
 /// Tells whether two ids name the same thing, wherever in it.

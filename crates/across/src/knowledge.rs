@@ -5,7 +5,7 @@ use model::{Around, Caller, Deadline, Warning};
 use retrieve::Given;
 use serde_json::json;
 
-use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook};
+use crate::{Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, StageTook};
 
 /// The longest text that is read of a document, in characters: as long as an upload may be.
 const MAX_TEXT_CHARS: usize = 50_000_000;
@@ -155,8 +155,9 @@ fn hit_of(chunk: ChunkHit) -> Hit {
         snippet: if is_whole { chunk.content } else { chunk.snippet },
         pointer: Some(chunk.pointer),
         score: chunk.score,
-        explanation: json!(chunk.explanation),
         chance: chunk.explanation.chance,
+        explanation: Some(Explanation::Passage(chunk.explanation)),
         same: vec![],
+        no_text: None,
     }
 }

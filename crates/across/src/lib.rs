@@ -27,9 +27,11 @@ pub use contexts::Contexts;
 pub use dimensions::Dimensions;
 pub use error::{Error, Result};
 pub use folders::Folders;
-pub use id::is_same_thing;
+pub use id::{document_prefix, file_prefix, is_same_thing};
 pub use knowledge::KnowledgeBases;
 pub use retrieve::{Given, MAX_NAMED};
 pub use service::{Duplicate, Findings, MAX_RESULTS, Merged, Rest, Service};
-pub use source::{Fetched, Folding, Hit, Part, Same, Source, SourceHits, StageTook, Stretch};
+pub use source::{
+    Explanation, Fetched, Folding, Hit, Part, Same, Source, SourceHits, StageTook, Stretch,
+};
 pub use tables::Tables;

@@ -402,11 +402,10 @@ fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
+    use crate::Explanation;
 
-    fn answer(title: &str, explanation: Value, is_repaired: bool) -> SourceHits {
+    fn answer(title: &str, explanation: Option<Explanation>, is_repaired: bool) -> SourceHits {
         let hit = Hit {
             thing: title.to_owned(),
             position: 0,
@@ -418,6 +417,7 @@ mod tests {
             explanation,
             chance: None,
             same: vec![],
+            no_text: None,
         };
         let note = Warning::new(retrieve::QUERY_CORRECTED, "searched for something else");
         SourceHits {
@@ -431,15 +431,18 @@ mod tests {
     /// though a knowledge base had them.
     #[test]
     fn a_spelling_is_repaired_only_where_no_source_has_the_words() {
-        let by_words = json!({ "exact": ["lorem"], "folded": [] });
-        let by_vector = json!({ "exact": [], "folded": [] });
+        let passage = |exact: &[&str]| {
+            let exact = exact.iter().map(|word| (*word).to_owned()).collect();
+            Some(Explanation::Passage(model::Explanation { exact, ..Default::default() }))
+        };
+        let (by_words, by_vector) = (passage(&["lorem"]), passage(&[]));
         let left = |first: SourceHits| {
             let mut answers = vec![first, answer("repaired", by_words.clone(), true)];
             drop_needless_repairs(&mut answers);
             (answers[1].hits.len(), answers[1].warnings.len())
         };
         assert_eq!(left(answer("words", by_words.clone(), false)), (0, 0));
-        assert_eq!(left(answer("a table explains nothing", Value::Null, false)), (0, 0));
+        assert_eq!(left(answer("a table explains nothing", None, false)), (0, 0));
         assert_eq!(left(answer("near by vector", by_vector.clone(), false)), (1, 1));
         assert_eq!(left(answer("repaired too", by_words.clone(), true)), (1, 1));
         assert_eq!(left(SourceHits::default()), (1, 1));

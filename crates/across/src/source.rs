@@ -2,6 +2,7 @@
 
 use model::{Around, Caller, Chance, Deadline, Score, Warning};
 use retrieve::Given;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Result, id};
@@ -23,13 +24,15 @@ pub struct Hit {
     pub pointer: Option<String>,
     /// Calibrated relevance.
     pub score: Score,
-    /// Why it was found; null when the family does not say.
-    pub explanation: Value,
+    /// Why it was found, where the family says so.
+    pub explanation: Option<Explanation>,
     /// How the score moves with the number of passages that were searched; absent where it does
     /// not.
     pub chance: Option<Chance>,
     /// Other things of the family with the same content, which it gives with this one alone.
     pub same: Vec<Same>,
+    /// Why there is no text of it, where it was found by its name alone.
+    pub no_text: Option<String>,
 }
 
 /// A thing with the same content as another one of its family.
@@ -45,12 +48,31 @@ impl Hit {
     /// Tells whether words of the query are in it. A family that does not explain itself finds
     /// by words.
     pub(crate) fn has_words(&self) -> bool {
-        let of = |name: &str| self.explanation.get(name).and_then(Value::as_array);
-        match (of("exact"), of("folded")) {
-            (None, None) => true,
-            (exact, folded) => [exact, folded].into_iter().flatten().any(|words| !words.is_empty()),
+        match &self.explanation {
+            Some(Explanation::Passage(why)) => !why.exact.is_empty() || !why.folded.is_empty(),
+            Some(Explanation::Name(_) | Explanation::Cells { .. }) | None => true,
         }
     }
+}
+
+/// Why something was found, as its family says it; written as the family's own tools write it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Explanation {
+    /// A passage: the stages of the search, and its words.
+    Passage(model::Explanation),
+    /// A name or a code.
+    Name(filters::ResultExplanation),
+    /// A table, or a value in it.
+    Cells {
+        /// The words of the question that are in it.
+        matched: Vec<String>,
+        /// Which part of the worth of all words they are.
+        coverage: f64,
+        /// Rows that have the value; absent for a table.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rows: Option<u64>,
+    },
 }
 
 /// What a family found.

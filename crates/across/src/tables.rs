@@ -7,10 +7,15 @@ use serde_json::json;
 use tables::{MAX_FOUND_VALUES, Rows, Schema, Service, ValueMatch, to_markdown};
 
 use crate::words::Words;
-use crate::{Error, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch};
+use crate::{
+    Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch,
+};
 
 /// Words of a question that are looked for in cells.
 const MAX_SOUGHT_WORDS: usize = 6;
+
+/// What a word of a table's name or of its fields is worth beside one that is not.
+const NAME_WORTH: f64 = 0.5;
 
 /// How long the tables may take together; one that is slow must not hold up the other families.
 const TABLES_WAIT: Duration = Duration::from_secs(3);
@@ -53,7 +58,9 @@ impl Tables {
     ) -> tables::Result<(Vec<Hit>, bool)> {
         let about = about(schema);
         let mut hits = vec![];
-        let even = vec![1.0; words.len()];
+        let is_name = words.are_in(&about);
+        // Names of tables and fields are common words: they say less than what was written.
+        let even: Vec<f64> = is_name.iter().map(|is| if *is { NAME_WORTH } else { 1.0 }).collect();
         let of_table = words.fit(&even, &about);
         if !of_table.found.is_empty() {
             hits.push(Hit {
@@ -64,12 +71,14 @@ impl Tables {
                 around: Around::default(),
                 pointer: None,
                 score: of_table.score,
-                explanation: json!({
-                    "matched": of_table.found,
-                    "coverage": of_table.coverage,
+                explanation: Some(Explanation::Cells {
+                    matched: of_table.found,
+                    coverage: of_table.coverage,
+                    rows: None,
                 }),
                 chance: None,
                 same: vec![],
+                no_text: None,
             });
         }
         let sought = words.longest(MAX_SOUGHT_WORDS);
@@ -81,6 +90,14 @@ impl Tables {
         for ((word_idx, _), n_with) in sought.iter().zip(&found.n_rows_with) {
             let n_with = *n_with as f64;
             worth[*word_idx] = (1.0 + (n_rows - n_with + 0.5).max(0.0) / (n_with + 0.5)).ln();
+        }
+        // Every row has the names of the table and its fields. No cell may have them, and they would
+        // be worth more than a rare word of a cell.
+        let everywhere = (1.0 + 0.5 / (n_rows + 0.5)).ln();
+        for (worth, is_name) in worth.iter_mut().zip(&is_name) {
+            if *is_name {
+                *worth = everywhere;
+            }
         }
         let mut is_cut = false;
         for field in schema.column_names() {
@@ -104,13 +121,14 @@ impl Tables {
                 around: Around::default(),
                 pointer: Some(format!("{}.{field}", schema.name)),
                 score: fit.score,
-                explanation: json!({
-                    "matched": fit.found,
-                    "coverage": fit.coverage,
-                    "rows": n_rows,
+                explanation: Some(Explanation::Cells {
+                    matched: fit.found,
+                    coverage: fit.coverage,
+                    rows: Some(n_rows),
                 }),
                 chance: None,
                 same: vec![],
+                no_text: None,
             });
         }
         Ok((hits, is_cut))

@@ -18,8 +18,8 @@ use serde_json::Value;
 use store::Store;
 
 use crate::{
-    Error, Fetched, Findings, Folding, Hit, KnowledgeBases, Part, Rest, Service, Source,
-    SourceHits, Tables, id,
+    Error, Explanation, Fetched, Findings, Folding, Hit, KnowledgeBases, Part, Rest, Service,
+    Source, SourceHits, Tables, id,
 };
 
 /// All of a thing.
@@ -49,9 +49,10 @@ impl Source for Fixed {
             around: model::Around::default(),
             pointer: None,
             score: Score::new(*score),
-            explanation: Value::Null,
+            explanation: None,
             chance: None,
             same: vec![],
+            no_text: None,
         });
         let warnings = vec![
             Warning::new("model_missing", "the model is not there"),
@@ -190,9 +191,10 @@ impl Source for Kinds {
             around: model::Around::default(),
             pointer: None,
             score: Score::new(0.9 - n as f64 / 10_000.0),
-            explanation: Value::Null,
+            explanation: None,
             chance: None,
             same: vec![],
+            no_text: None,
         });
         let has_others = n_given < self.n_things;
         SourceHits { hits: hits.collect(), has_others, ..SourceHits::default() }
@@ -295,9 +297,10 @@ impl Source for Copies {
             around: model::Around::default(),
             pointer: None,
             score: Score::new(0.9 - n as f64 / 1_000.0),
-            explanation: Value::Null,
+            explanation: None,
             chance: None,
             same: vec![],
+            no_text: None,
         });
         SourceHits { hits: hits.collect(), ..SourceHits::default() }
     }
@@ -341,9 +344,10 @@ impl Source for Near {
             around: model::Around::default(),
             pointer: None,
             score: Score::new(self.score),
-            explanation: Value::Null,
+            explanation: None,
             chance: self.chance,
             same: vec![],
+            no_text: None,
         };
         SourceHits { hits: vec![hit], n_passages: self.n_passages, ..SourceHits::default() }
     }
@@ -492,6 +496,43 @@ fn tables_are_found_by_what_they_are_and_by_their_texts() {
     assert_eq!(texts(&service, &caller, "quantum"), [""; 0]);
 }
 
+/// A field's name is in no cell, so it was taken for the rarest word: `budget` in a table with a
+/// field `report` was above the one cell with `zephyr`.
+#[test]
+fn names_of_fields_do_not_outweigh_a_rare_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |n: usize| match n {
+        77 => "r77,zephyr storm\n".to_owned(),
+        n if n % 3 == 0 => format!("r{n},budget {n}\n"),
+        n => format!("r{n},other {n}\n"),
+    };
+    let rows: String = (0..300).map(row).collect();
+    fs_err::write(folder.path().join("rows.csv"), format!("report,note\n{rows}")).unwrap();
+    let config = serde_json::json!({
+        "name": "reports", "source": "rows.csv",
+        "fields": { "report": { "type": "string" }, "note": { "type": "string" } },
+    });
+    let tables = tables::Service::open(tables::ServiceConfig {
+        tables: vec![serde_json::from_value(config).unwrap()],
+        base_folder: folder.path().to_owned(),
+        cache_folder: folder.path().join("cache"),
+        export_link_minutes: tables::EXPORT_LINK_MINUTES,
+    });
+    let service = Service::new(vec![Box::new(Tables::new(tables.unwrap()))]);
+    let caller = Caller::local_admin();
+    for query in ["report budget zephyr", "zephyr report note", "report of the zephyr"] {
+        let Findings { results: merged, .. } = service.search(&caller, query, 10, &soon());
+        let first = &merged[0].hit;
+        assert_eq!(first.snippet, "note: zephyr storm (1 rows)", "{query}: {merged:?}");
+        let others = merged.iter().skip(1).map(|one| one.hit.score.get());
+        assert!(others.fold(0.0, f64::max) < first.score.get() - 0.1, "{query}: {merged:?}");
+    }
+    // The table is still found by its own words.
+    let Findings { results: merged, .. } = service.search(&caller, "report note", 10, &soon());
+    assert_eq!(merged[0].hit.title, "reports");
+    assert!(merged[0].hit.score.get() > 0.7, "{merged:?}");
+}
+
 #[test]
 fn tables_of_others_do_not_exist() {
     let folder = tempfile::tempdir().unwrap();
@@ -576,7 +617,7 @@ fn knowledge_bases_are_searched_together_and_only_for_their_tenant() {
     assert!(warnings.iter().all(|warning| warning.code != "no_results"));
     assert_eq!((merged[0].source, merged[0].hit.title.as_str()), ("knowledge", "Rules"));
     assert_eq!(merged[0].duplicates[0].source, "notes");
-    assert!(merged[0].hit.explanation["stages"].is_array());
+    assert!(matches!(merged[0].hit.explanation, Some(Explanation::Passage(_))));
     let (_, fetched) = service.fetch(&ann, &merged[0].id, &WHOLE).unwrap();
     assert_eq!(fetched.text.trim(), text.trim());
     let refused = service.fetch(&eve, &merged[0].id, &WHOLE).unwrap_err();

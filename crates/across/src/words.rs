@@ -1,7 +1,9 @@
 //! How well a short text fits a question by its words, on the scale of every other score.
 
 use model::{Score, Span};
-use text::{Analyzer, LanguageSet, QueryWord, Scratch, TokenKind, detect_language};
+use text::{
+    Analyzer, Language, LanguageSet, QueryWord, Scratch, TokenKind, detect_language, shown_language,
+};
 
 /// Words of a question that count at most.
 const MAX_WORDS: usize = 64;
@@ -25,11 +27,13 @@ pub(crate) struct Fit {
 impl Words {
     /// Takes a question apart.
     pub(crate) fn of(query: &str) -> Self {
+        // A query of a few words shows no language: what is small in another one is a word here.
+        let language = shown_language(query).unwrap_or(Language::English);
         let mut words = Analyzer::new().analyze_query(query, LanguageSet::all());
         words.retain(|word| {
             word.kind.is_sequential()
                 && word.kind != TokenKind::Character
-                && !text::is_small_word(&word.folded)
+                && !text::is_small_word_of(&word.folded, language)
         });
         words.truncate(MAX_WORDS);
         Words(words)
@@ -52,6 +56,17 @@ impl Words {
         roots.retain(|(_, root)| seen.insert(root.clone()));
         roots.truncate(limit);
         roots
+    }
+
+    /// Tells which of the words are in a text.
+    pub(crate) fn are_in(&self, text: &str) -> Vec<bool> {
+        let matches =
+            Analyzer::new().matches(&self.0, text, detect_language(text), &mut Scratch::new());
+        let mut are_in = vec![false; self.0.len()];
+        for found in &matches {
+            are_in[found.word_idx] = true;
+        }
+        are_in
     }
 
     /// Judges a text. `worth` is what each word is worth.
@@ -121,5 +136,11 @@ mod tests {
         assert!(roots.iter().all(|root| "castle airline".contains(root.as_str())), "{roots:?}");
         assert_eq!(roots.len(), 2);
         assert!(Words::of("the of and").is_empty());
+        // Small words of other languages are things.
+        for (query, n_words) in
+            [("van hire", 2), ("hat", 1), ("wie ist der Vertrag mit der Firma", 2)]
+        {
+            assert_eq!(Words::of(query).len(), n_words, "{query}");
+        }
     }
 }

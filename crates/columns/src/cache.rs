@@ -83,6 +83,34 @@ pub(crate) fn open(
     read(&path, name.version())
 }
 
+/// Removes what was made from files that are none of these. While one of them is away nothing is
+/// removed: under which name its columns are cannot be told then. A file that cannot be removed is
+/// left for the next time.
+pub(crate) fn keep_only(folder: &Path, sources: &[PathBuf]) {
+    let names: std::io::Result<Vec<String>> =
+        sources.iter().map(|source| Ok(source_name(&fs_err::canonicalize(source)?))).collect();
+    let (Ok(names), Ok(entries)) = (names, fs_err::read_dir(folder)) else { return };
+    for entry in entries.filter_map(|entry| entry.ok()) {
+        let file_name = entry.file_name();
+        let Some((source, _)) = file_name.to_str().and_then(|name| name.split_once('-')) else {
+            continue;
+        };
+        if names.iter().any(|name| name == source) {
+            continue;
+        }
+        match fs_err::remove_file(entry.path()) {
+            Ok(()) => tracing::info!(file = ?file_name, "columns of a source that left went"),
+            Err(error) => tracing::warn!(%error, "columns of a source that left could not go"),
+        }
+    }
+}
+
+/// Names what is made from a file, by its path.
+fn source_name(path: &Path) -> String {
+    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    model::hex(&hash[..8])
+}
+
 struct CacheName {
     source: String,
     state: [u8; 32],
@@ -103,7 +131,7 @@ impl CacheName {
         state.update(since_epoch.as_nanos().to_le_bytes());
         state.update(stamp.size.to_le_bytes());
         state.update(spec);
-        CacheName { source: model::hex(&path_hash[..8]), state: state.finalize().into() }
+        CacheName { source: source_name(&path), state: state.finalize().into() }
     }
 
     fn file_name(&self) -> String {

@@ -119,6 +119,14 @@ pub enum Error {
         /// The source as configured, without a password.
         source_name: String,
     },
+    /// A table that a database does not have, or that may not be read.
+    #[error("`{source_name}` is no table that can be read there: there are {}", listed(.known))]
+    NoSuchTable {
+        /// The source as configured, without a password.
+        source_name: String,
+        /// Those that can be read.
+        known: Vec<String>,
+    },
     /// A condition on values that redaction hides, in a database that has too many of them.
     #[error(
         "column `{column}`: more than {limit} of its values that pass hold private pieces, which no condition may tell: filter by another column first, or ask for less of this one"
@@ -321,7 +329,7 @@ impl Error {
             ),
             // Whoever owns the source can mend it: a renamed column comes back.
             Error::Empty { .. } | Error::MissingColumn { .. } | Error::UnfitColumn { .. } => true,
-            Error::Unsupported { .. } => true,
+            Error::Unsupported { .. } | Error::NoSuchTable { .. } => true,
             Error::Unsettled { .. } | Error::Malformed { .. } | Error::TooLarge { .. } => true,
             Error::Parquet { .. } | Error::Arrow { .. } => true,
             Error::UnknownColumn { .. }

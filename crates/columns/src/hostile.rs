@@ -115,8 +115,46 @@ fn lines_of_a_quoted_cell_are_no_rows() {
     assert!(dataset.report().is_clean());
 }
 
+/// A quote that a later row seems to close held everything between together where one of the rows
+/// between was broken itself, and two on one line held the cells between.
+#[test]
+fn quotes_between_tabs_are_letters_unless_they_make_a_row() {
+    let content = "id\ttitle\tyear\n1\t\"Rome\t1999\n2\tParis\n3\t5\" pipe\t2001\n4\tends\"\t2002\n\
+                   5\t\"both\tsides\"\n6\t\"a\nb\"\t2003\n7\t\"open\t2004\n";
+    let dataset = read("a.tsv", content.as_bytes(), &TableSpec::all_text()).unwrap();
+    let titles: Vec<_> = (0..7).map(|row| dataset.column("title").unwrap().text(row)).collect();
+    let expected = ["\"Rome", "Paris", "5\" pipe", "ends\"", "\"both", "a\nb", "\"open"].map(Some);
+    assert_eq!((dataset.n_rows(), titles.as_slice()), (7, expected.as_slice()));
+    assert_eq!(dataset.column("year").unwrap().text(4), Some("sides\""));
+    assert_eq!(dataset.report().n_misfits, 1, "the row of two cells: {:?}", dataset.report());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Between tabs each line is a row, wherever its cells have quotes.
+    #[test]
+    fn lines_with_tabs_and_stray_quotes_are_rows(
+        rows in proptest::collection::vec(proptest::collection::vec("[\"a ]{0,4}", 2), 1..20),
+    ) {
+        let mut content = "id\tb\tc\n".to_owned();
+        for (at, row) in rows.iter().enumerate() {
+            content.push_str(&format!("{at}\t{}\t{}\n", row[0], row[1]));
+        }
+        let dataset = read("a.tsv", content.as_bytes(), &TableSpec::all_text()).unwrap();
+        prop_assert_eq!(dataset.n_rows(), rows.len());
+        prop_assert!(dataset.report().is_clean(), "{:?}", dataset.report());
+        for (at, row) in rows.iter().enumerate() {
+            let id = at.to_string();
+            prop_assert_eq!(dataset.column("id").unwrap().text(at), Some(id.as_str()));
+            for (name, cell) in ["b", "c"].into_iter().zip(row) {
+                let found = dataset.column(name).unwrap().text(at).unwrap();
+                let bare = cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"');
+                let unquoted = bare.then(|| cell[1..cell.len() - 1].replace("\"\"", "\""));
+                prop_assert!(found == cell || Some(found) == unquoted.as_deref(), "{:?} {:?}", found, cell);
+            }
+        }
+    }
 
     /// Whatever the bytes, reading ends with a table or an error, and the table can be asked.
     #[test]

@@ -93,9 +93,12 @@ pub use query::{
 };
 pub use related::Lookup;
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
-pub use source::{open, open_related};
+pub use source::{keep_columns_of, open, open_related};
 pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
-pub use sql::{PostgresTable, SqliteTable, is_sqlite, sqlite_sample, sqlite_tables};
+pub use sql::{
+    DatabaseColumn, DatabaseSample, PostgresTable, SqliteTable, is_sqlite, postgres_sample,
+    postgres_tables, sqlite_sample, sqlite_tables,
+};
 pub use suggest::{MAX_COMPARED, likeness};
 pub use value::Value;
 pub use written_date::three_numbers;

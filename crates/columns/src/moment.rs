@@ -1,8 +1,7 @@
 //! Points in time: read from what people write in files, printed as ISO 8601, cut into buckets.
 //! Everything is UTC; a time without a zone is taken as UTC.
 
-use jiff::fmt::temporal::Pieces;
-use jiff::{SignedDuration, civil};
+use model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::written_date::{from_parts, three_numbers, with_month_name};
@@ -100,10 +99,10 @@ impl Bucket {
             // Day 0 was a Thursday, so Monday the 29th of December 1969 starts week 0.
             Bucket::Week => (millis.div_euclid(DAY_MILLIS) + 3).div_euclid(7),
             Bucket::Month => {
-                let date = date_of(millis);
-                i64::from(date.year()) * 12 + i64::from(date.month()) - 1
+                let (year, month) = year_and_month(millis);
+                year * 12 + month - 1
             }
-            Bucket::Year => i64::from(date_of(millis).year()),
+            Bucket::Year => year_and_month(millis).0,
         }
     }
 
@@ -165,42 +164,10 @@ pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     } else {
         text
     };
-    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
-        return in_range(moment.as_millisecond() as f64);
+    match model::parse_iso(text) {
+        Some(moment) => checked(moment.millis()),
+        None => with_month_name(text),
     }
-    if let Some(millis) = with_offset(text) {
-        return checked(millis);
-    }
-    let Ok(local) = text.parse::<civil::DateTime>() else { return with_month_name(text) };
-    checked(civil_millis(local))
-}
-
-/// Reads a date and time with its offset; also on the last days of the year 9999, which are
-/// beyond the calendar library's timestamps.
-pub(crate) fn with_offset(text: &str) -> Option<i64> {
-    let pieces = Pieces::parse(text).ok()?;
-    let offset = i64::from(pieces.to_numeric_offset()?.seconds()) * 1000;
-    Some(civil_millis(pieces.date().to_datetime(pieces.time()?)) - offset)
-}
-
-/// Gives the milliseconds since 1970 of a date and time, read as UTC.
-pub(crate) fn civil_millis(local: civil::DateTime) -> i64 {
-    let time = local.time();
-    let seconds =
-        i64::from(time.hour()) * 3600 + i64::from(time.minute()) * 60 + i64::from(time.second());
-    let millis = seconds * 1000 + i64::from(time.millisecond());
-    day_number(local.date()) * DAY_MILLIS + millis
-}
-
-/// Counts the days of a date from 1970-01-01 (Hinnant's `days_from_civil`).
-pub(crate) fn day_number(date: civil::Date) -> i64 {
-    let month = i64::from(date.month());
-    let year = i64::from(date.year()) - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + i64::from(date.day()) - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 /// Tells whether the text of a moment has no time of day: it is a date, not a number of seconds.
@@ -217,36 +184,19 @@ pub(crate) fn checked(millis: i64) -> Option<i64> {
     (MIN_MILLIS..=MAX_MILLIS).contains(&millis).then_some(millis)
 }
 
-/// Prints a moment of a table, whose cells always have milliseconds. The calendar library's own
-/// timestamps end a day before ours.
+/// Prints a moment of a table, whose cells always have milliseconds.
 pub fn to_iso(millis: i64) -> String {
-    let date = date_of(millis);
-    let in_day = millis.rem_euclid(DAY_MILLIS);
-    format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
-        date.year(),
-        date.month(),
-        date.day(),
-        in_day / 3_600_000,
-        in_day / 60_000 % 60,
-        in_day / 1000 % 60,
-        in_day % 1000
-    )
+    model::iso_millis(Timestamp(millis.clamp(MIN_MILLIS, MAX_MILLIS)))
 }
 
 pub(crate) fn in_range(millis: f64) -> Option<i64> {
     (millis >= MIN_MILLIS as f64 && millis <= MAX_MILLIS as f64).then_some(millis as i64)
 }
 
-fn date_of(millis: i64) -> civil::Date {
+fn year_and_month(millis: i64) -> (i64, i64) {
     let day = millis.clamp(MIN_MILLIS, MAX_MILLIS).div_euclid(DAY_MILLIS);
-    date_of_day(day).expect("the clamped range is inside what a date can hold")
-}
-
-/// Gives the date of a day counted from 1970-01-01, where it has a year of four digits.
-pub(crate) fn date_of_day(day: i64) -> Option<civil::Date> {
-    let epoch = civil::date(1970, 1, 1);
-    epoch.checked_add(SignedDuration::from_hours(day.checked_mul(24)?)).ok()
+    let (year, month, _) = model::date_of_day(day);
+    (year, i64::from(month))
 }
 
 fn start_of_month(year: i64, month: i64) -> i64 {
@@ -254,9 +204,8 @@ fn start_of_month(year: i64, month: i64) -> i64 {
     if year > 9999 {
         return MAX_MILLIS + 1;
     }
-    let year = i16::try_from(year.max(-9999)).expect("clamped into range");
-    let month = i8::try_from(month).expect("months run from 1 to 12");
-    civil::Date::new(year, month, 1).map_or(0, |date| day_number(date) * DAY_MILLIS)
+    let month = u8::try_from(month).expect("months run from 1 to 12");
+    model::day_of_date(year.max(-9999), month, 1) * DAY_MILLIS
 }
 
 #[cfg(test)]

@@ -150,6 +150,10 @@ fn join(base: &Dataset, others: &[(&Lookup, &Dataset)]) -> Result<Dataset> {
     Ok(Dataset::new(columns, report, version))
 }
 
+/// Why a column with lists is refused.
+pub(crate) const SEVERAL_VALUES: &str =
+    "several values in a cell cannot be looked up, nor look others up";
+
 /// Gives a column that has one value in a cell.
 fn single<'d>(dataset: &'d Dataset, name: &str, lookup: &Lookup) -> Result<&'d Column> {
     let column = dataset.column(name)?;
@@ -157,7 +161,7 @@ fn single<'d>(dataset: &'d Dataset, name: &str, lookup: &Lookup) -> Result<&'d C
         return Err(Error::Unsupported {
             source_name: lookup.source.clone(),
             column: name.to_owned(),
-            reason: "several values in a cell cannot be looked up, nor look others up",
+            reason: SEVERAL_VALUES,
         });
     }
     Ok(column)

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::cache;
 use crate::query::Table;
 use crate::related::{Lookup, RelatedTable};
 use crate::sql::{PostgresTable, SqliteTable};
@@ -114,6 +115,18 @@ pub fn open_related(
     })
 }
 
+/// Removes the column files of sources that are none of these from a cache folder, such as when a
+/// table left the configuration: they hold its rows.
+pub fn keep_columns_of(sources: &[&str], base_folder: &Path, cache_folder: &Path) {
+    let files = sources.iter().filter_map(|source| match parse(source, base_folder) {
+        Ok(Source::File(path) | Source::Sheet { path, .. } | Source::Sqlite { path, .. }) => {
+            Some(path)
+        }
+        Ok(Source::Postgres { .. }) | Err(_) => None,
+    });
+    cache::keep_only(cache_folder, &files.collect::<Vec<_>>());
+}
+
 fn parse(source: &str, base_folder: &Path) -> Result<Source> {
     let no_table = || Error::NoTableName { source_name: without_password(source) };
     if let Some(rest) = source.strip_prefix("sqlite:") {
@@ -156,6 +169,7 @@ pub(crate) fn without_password(source: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ColumnSpec, Kind};
 
     #[track_caller]
     fn check(source: &str, expected: &str) {
@@ -164,6 +178,26 @@ mod tests {
             Err(error) => error.to_string(),
         };
         assert_eq!(parsed, expected);
+    }
+
+    /// A table that had left the configuration left its rows on the disk.
+    #[test]
+    fn columns_of_other_sources_go_unless_one_is_away() {
+        let folder = testkit::Folder::new();
+        let cache = folder.join("cache");
+        let spec = || TableSpec::of(vec![ColumnSpec::new("a", Kind::Text)]);
+        for name in ["one.csv", "two.csv"] {
+            folder.write(name, "a\nx\n");
+            open(name, spec(), folder.path(), &cache).unwrap();
+        }
+        let n_files = || fs_err::read_dir(&cache).unwrap().count();
+        keep_columns_of(&["one.csv", "gone.csv"], folder.path(), &cache);
+        assert_eq!(n_files(), 2, "what is away may be one of them");
+        keep_columns_of(&["one.csv", "postgres://h/d#t"], folder.path(), &cache);
+        assert_eq!(n_files(), 1);
+        keep_columns_of(&[], folder.path(), &cache);
+        assert_eq!(n_files(), 0);
+        keep_columns_of(&[], folder.path(), &folder.join("none"));
     }
 
     #[test]

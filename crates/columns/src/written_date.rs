@@ -5,7 +5,7 @@
 use jiff::civil;
 use jiff::tz::Offset;
 
-use crate::moment::{checked, civil_millis};
+use crate::moment::checked;
 
 /// Years of two digits from this one on are of the last century, as POSIX has it.
 const FIRST_OF_LAST_CENTURY: i16 = 69;
@@ -65,7 +65,7 @@ pub(crate) fn from_parts(year: i16, month: i8, day: i8, time: &str) -> Option<i6
     let date = civil::Date::new(year, month, day).ok()?;
     let (time, offset) = time_of_day(time)?;
     let offset = offset.map_or(0, |offset| i64::from(offset.seconds()) * 1000);
-    checked(civil_millis(date.to_datetime(time)) - offset)
+    checked(model::in_utc(date.to_datetime(time)).millis() - offset)
 }
 
 /// Reads `08:30`, `8:30:15.5`, `2:15 PM`, each with `Z`, `UTC`, `GMT` or an offset behind it.

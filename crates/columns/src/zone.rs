@@ -9,7 +9,6 @@ use std::str::FromStr;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 
-use crate::moment::{civil_millis, date_of_day, day_number, with_offset};
 use crate::{Bucket, DAY_MILLIS, Error, Result};
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -58,7 +57,7 @@ impl Zone {
     /// Gives the first millisecond of a day, counted from 1970-01-01 in this zone.
     pub fn start_of_day(&self, day: i64) -> i64 {
         let local = day * DAY_MILLIS;
-        let zoned = date_of_day(day).and_then(|date| date.to_zoned(self.zone.clone()).ok());
+        let zoned = library_date(day).and_then(|date| date.to_zoned(self.zone.clone()).ok());
         // Behind the calendar library's timestamps the last offset goes on.
         zoned.map_or_else(
             || local - self.offset_at(local),
@@ -91,14 +90,11 @@ impl Zone {
 
     /// Reads a date with a time; one without an offset is of this zone.
     pub fn moment_of(&self, text: &str) -> Option<i64> {
-        if let Ok(moment) = text.parse::<Timestamp>() {
-            return Some(moment.as_millisecond());
-        }
-        if let Some(millis) = with_offset(text) {
-            return Some(millis);
+        if let Some(moment) = model::parse_with_offset(text) {
+            return Some(moment.millis());
         }
         let local: civil::DateTime = text.parse().ok()?;
-        let millis = civil_millis(local);
+        let millis = model::in_utc(local).millis();
         let zoned = local.to_zoned(self.zone.clone());
         Some(zoned.map_or_else(
             |_| millis - self.offset_at(millis),
@@ -221,7 +217,8 @@ impl Calendar {
             Calendar::Week => (day + 3).div_euclid(7) * 7 - 3,
             Calendar::Weekday => (day + 3).rem_euclid(7),
             Calendar::Year | Calendar::Quarter | Calendar::Month => {
-                let (year, month) = year_and_month(day);
+                let (year, month, _) = model::date_of_day(day);
+                let month = i64::from(month);
                 match self {
                     Calendar::Year => year,
                     Calendar::Quarter => year * 4 + (month - 1) / 3,
@@ -310,36 +307,29 @@ impl<'z> Numbering<'z> {
     }
 }
 
-/// The year and month of a day counted from 1970-01-01 (Hinnant's `civil_from_days`).
-fn year_and_month(day: i64) -> (i64, i64) {
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let day_of_era = day.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month)
-}
-
 /// The first day of the month that is so many months behind that of a day.
 fn day_of_month(day: i64, n_months: i64) -> i64 {
-    let (year, month) = year_and_month(day);
-    let index = year * 12 + month - 1 + n_months;
+    let (year, month, _) = model::date_of_day(day);
+    let index = year * 12 + i64::from(month) - 1 + n_months;
     Bucket::Month.start_of(index).div_euclid(DAY_MILLIS)
 }
 
 /// Writes the date of a day; in a zone ahead of UTC the last one is in the year 10000.
 fn date_label(day: i64) -> String {
-    match date_of_day(day) {
-        Some(date) => date.to_string(),
-        None => {
-            let (year, month) = year_and_month(day);
-            let first = Bucket::Month.start_of(year * 12 + month - 1).div_euclid(DAY_MILLIS);
-            format!("{year:04}-{month:02}-{:02}", day - first + 1)
-        }
-    }
+    let (year, month, day) = model::date_of_day(day);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Gives the calendar library's date of a day, where it has a year of four digits.
+fn library_date(day: i64) -> Option<civil::Date> {
+    let (year, month, day) = model::date_of_day(day);
+    let year = i16::try_from(year).ok()?;
+    civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+/// Counts the days of one of the library's dates from 1970-01-01.
+fn day_number(date: civil::Date) -> i64 {
+    model::in_utc(date.at(0, 0, 0, 0)).millis().div_euclid(DAY_MILLIS)
 }
 
 /// Gives the library's timestamp, or its first or last one where a moment is beyond them.

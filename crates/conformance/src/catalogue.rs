@@ -41,7 +41,6 @@ pub(super) fn tools() -> Vec<Tool> {
     plain.chain([sampling(), elicitation(), header(), schema()]).collect()
 }
 
-/// Finds one by its name.
 pub(super) fn find(name: &str) -> Option<Tool> {
     tools().into_iter().find(|tool| tool.name == name)
 }

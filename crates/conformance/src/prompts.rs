@@ -27,7 +27,6 @@ pub(super) fn list() -> Vec<Prompt> {
     ]
 }
 
-/// Gives one prompt.
 pub(super) fn get(params: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     let argument = |name: &str| {
         let arguments = params.arguments.as_ref();

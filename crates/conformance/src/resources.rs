@@ -4,7 +4,6 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 
 use super::content::PIXEL;
 
-/// The one template.
 const TEMPLATE: &str = "test://template/{id}/data";
 
 /// Gives every resource with an address of its own.
@@ -19,7 +18,6 @@ pub(super) fn list() -> Vec<Resource> {
     ]
 }
 
-/// Gives the template.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let template = ResourceTemplate::new(TEMPLATE, "Data of an id");
     vec![template.with_description("for testing").with_mime_type("application/json")]

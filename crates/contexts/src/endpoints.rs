@@ -113,17 +113,23 @@ impl Service {
         id: &str,
         change: &EndpointChange,
     ) -> Result<Endpoint> {
-        let (mut endpoint, version) = self.endpoint_of(caller, id, Right::Edit)?;
-        if let Some(name) = &change.name {
-            endpoint.name = named(name)?;
-        }
+        let (before, _) = self.endpoint_of(caller, id, Right::Edit)?;
+        let name = change.name.as_deref().map(named).transpose()?;
+        let mut bound = None;
         if let Some(tool_ids) = &change.tool_ids {
-            let (project, _) = self.project_of(caller, &endpoint.project_id, Right::Edit)?;
-            endpoint.tool_ids = self.bindable(caller, &project, &endpoint.name, tool_ids)?;
+            let (project, _) = self.project_of(caller, &before.project_id, Right::Edit)?;
+            let name = name.as_ref().unwrap_or(&before.name);
+            bound = Some(self.bindable(caller, &project, name, tool_ids)?);
         }
-        endpoint.updated_at = self.0.clock.now();
-        self.catalogue().apply(&[Change::PutIfUnchanged(endpoint.to_object(version)?)])?;
-        Ok(endpoint)
+        self.change_endpoint(id, |endpoint| {
+            if let Some(name) = &name {
+                endpoint.name.clone_from(name);
+            }
+            if let Some(tool_ids) = &bound {
+                endpoint.tool_ids.clone_from(tool_ids);
+            }
+            Ok(())
+        })
     }
 
     /// Deletes an endpoint; its keys open nothing any more.
@@ -136,27 +142,27 @@ impl Service {
 
     /// Makes another key for an endpoint.
     pub fn add_key(&self, caller: &Caller, id: &str) -> Result<WithKey> {
-        let (mut endpoint, version) = self.endpoint_of(caller, id, Right::Edit)?;
-        room_for("the number of keys", endpoint.keys.len(), limits::MAX_KEYS)?;
-        let now = self.0.clock.now();
-        let (api_key, kept) = keys::make(now);
-        endpoint.keys.push(kept.clone());
-        endpoint.updated_at = now;
-        self.catalogue().apply(&[Change::PutIfUnchanged(endpoint.to_object(version)?)])?;
+        self.endpoint_of(caller, id, Right::Edit)?;
+        let (api_key, kept) = keys::make(self.0.clock.now());
+        let endpoint = self.change_endpoint(id, |endpoint| {
+            room_for("the number of keys", endpoint.keys.len(), limits::MAX_KEYS)?;
+            endpoint.keys.push(kept.clone());
+            Ok(())
+        })?;
         Ok(WithKey { endpoint, api_key, kept })
     }
 
     /// Takes a key away; it opens nothing from now on.
     pub fn revoke_key(&self, caller: &Caller, id: &str, key: &str) -> Result<Endpoint> {
-        let (mut endpoint, version) = self.endpoint_of(caller, id, Right::Edit)?;
-        let n_before = endpoint.keys.len();
-        endpoint.keys.retain(|kept| kept.id != key);
-        if endpoint.keys.len() == n_before {
-            return Err(Error::missing("Key", key));
-        }
-        endpoint.updated_at = self.0.clock.now();
-        self.catalogue().apply(&[Change::PutIfUnchanged(endpoint.to_object(version)?)])?;
-        Ok(endpoint)
+        self.endpoint_of(caller, id, Right::Edit)?;
+        self.change_endpoint(id, |endpoint| {
+            let n_before = endpoint.keys.len();
+            endpoint.keys.retain(|kept| kept.id != key);
+            if endpoint.keys.len() == n_before {
+                return Err(Error::missing("Key", key));
+            }
+            Ok(())
+        })
     }
 
     /// Opens an endpoint for whoever holds one of its keys. A wrong key and an endpoint that does
@@ -179,6 +185,21 @@ impl Service {
             identity: Identity::Endpoint,
         };
         Ok(Some(OpenEndpoint { tools, caller }))
+    }
+
+    /// Changes an endpoint that the caller has a right to; others may change it at the same time.
+    fn change_endpoint(
+        &self,
+        id: &str,
+        mut change: impl FnMut(&mut Endpoint) -> Result<()>,
+    ) -> Result<Endpoint> {
+        let now = self.0.clock.now();
+        let changed = self.change(id, |endpoint: &mut Endpoint| {
+            change(endpoint)?;
+            endpoint.updated_at = now;
+            Ok(())
+        })?;
+        changed.ok_or_else(|| Error::missing("Endpoint", id))
     }
 
     /// Checks that tools may be at an endpoint together.

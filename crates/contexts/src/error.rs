@@ -82,17 +82,7 @@ impl FamilyError for Error {
     }
 }
 
-impl From<store::Error> for Error {
-    fn from(error: store::Error) -> Self {
-        ObjectError::from(error).into()
-    }
-}
-
-impl From<ingest::Error> for Error {
-    fn from(error: ingest::Error) -> Self {
-        ObjectError::from(error).into()
-    }
-}
+ingest::by_object_error!(Error);
 
 impl From<JsonError> for Error {
     fn from(error: JsonError) -> Self {

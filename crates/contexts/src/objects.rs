@@ -145,7 +145,8 @@ pub enum ToolKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShortStringsUse {
-    /// They are indexed together where a tool covers no long string.
+    /// They are indexed together where a tool covers no long string, or more short ones than labels
+    /// of the long ones.
     #[default]
     Auto,
     /// Those of one object or list are indexed together.
@@ -306,7 +307,6 @@ impl TypedObject for Endpoint {
 /// Begins the name of every namespace of the family.
 pub(crate) const NAMESPACES: &str = "project_";
 
-/// Names the namespace of a table.
 pub(crate) fn namespace_of(project: &ProjectId, table: &TableId) -> NamespaceId {
     NamespaceId::new(format!("{NAMESPACES}{project}_table_{table}"))
 }

@@ -94,16 +94,21 @@ impl Service {
         id: &str,
         change: &ProjectChange,
     ) -> Result<Project> {
-        let (mut project, version) = self.project_of(caller, id, Right::Own)?;
-        if let Some(name) = &change.name {
-            project.name = named(name)?;
-        }
-        if let Some(changed) = &change.members {
-            project.members = members(changed)?;
-        }
-        project.updated_at = self.0.clock.now();
-        self.catalogue().apply(&[Change::PutIfUnchanged(project.to_object(version)?)])?;
-        Ok(project)
+        self.project_of(caller, id, Right::Own)?;
+        let name = change.name.as_deref().map(named).transpose()?;
+        let members = change.members.as_deref().map(members).transpose()?;
+        let now = self.0.clock.now();
+        let changed = self.change(id, |project: &mut Project| {
+            if let Some(name) = &name {
+                project.name.clone_from(name);
+            }
+            if let Some(members) = &members {
+                project.members.clone_from(members);
+            }
+            project.updated_at = now;
+            Ok(())
+        })?;
+        changed.ok_or_else(|| Error::missing("Project", id))
     }
 
     /// Deletes a project with all that is in it. It is gone for every caller at once; a job

@@ -361,9 +361,8 @@ fn unready(tool: &Tool) -> Vec<Warning> {
         );
         warnings.push(Warning::new("no_text", message));
     } else if index.short_strings && tool.short_strings == ShortStringsUse::Auto {
-        let message = "the part that this tool covers holds no long string: its short strings \
-                       are indexed, and a result is their object or list, or one of them where \
-                       another tool indexes them by themselves";
+        let message = "the part that this tool covers holds few long strings or none: its short \
+                       ones are indexed, and a result may be their object or list";
         warnings.push(Warning::new("short_strings", message));
     }
     if let Some(reason) = &index.last_error {

@@ -113,7 +113,6 @@ impl Service {
         Ok(Tool::load(self.catalogue(), id)?.ok_or_else(missing)?.0)
     }
 
-    /// Lists the tools of a table.
     pub(crate) fn tools_of_table(&self, table: &TableId) -> Result<Vec<Tool>> {
         let page = ObjectPage {
             parent: Some(table.to_string()),
@@ -123,7 +122,6 @@ impl Service {
         Ok(Tool::list(self.catalogue(), &page)?)
     }
 
-    /// Lists the tables of a project.
     pub(crate) fn tables_of_project(&self, project: &ProjectId) -> Result<Vec<Table>> {
         let page = ObjectPage {
             parent: Some(project.to_string()),

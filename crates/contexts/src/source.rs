@@ -1,6 +1,6 @@
 //! The long strings of a JSON document, and its short ones together, as a source of the write path.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ingest::{Item, ItemContent, Source};
@@ -152,37 +152,66 @@ impl StringSource {
     }
 }
 
+/// Short strings beside each long one that count as its labels: a title, a date, an address. Where
+/// there are more, they are content of their own.
+const LABELS: usize = 8;
+
+/// What a tool covers of a document.
+#[derive(Debug, Clone, Copy, Default)]
+struct Share {
+    n_long: usize,
+    n_long_chars: usize,
+    n_short: usize,
+    n_short_chars: usize,
+}
+
+impl Share {
+    /// Tells whether short strings are more than labels of the long ones.
+    fn is_short_content(self) -> bool {
+        self.n_short > LABELS * self.n_long || self.n_short_chars > self.n_long_chars
+    }
+}
+
 /// Lets the tools that leave it to us index their short strings together: those that cover no long
-/// string. The document is walked until each of them has one, at most once.
+/// string, or whose short strings are more than labels of the long ones. For that the document is
+/// walked once.
 pub(crate) fn choose_short(
     document: &mut OpenDocument,
     tools: &[Tool],
     coverage: &mut Coverage,
 ) -> crate::Result<()> {
-    let mut undecided: BTreeSet<usize> = (0..tools.len())
+    let mut shares: BTreeMap<usize, Share> = (0..tools.len())
         .filter(|tool_idx| tools[*tool_idx].short_strings == ShortStringsUse::Auto)
+        .map(|tool_idx| (tool_idx, Share::default()))
         .collect();
+    if shares.is_empty() {
+        return Ok(());
+    }
     for path in places(coverage, document.document.n_bytes) {
-        if undecided.is_empty() {
-            return Ok(());
-        }
         let Some(LocatedNode { event, mut walk }) = document.find(&path)? else { continue };
         let mut next = Some(event);
         while let Some(event) = next {
-            if event == Event::Leaf(Kind::String) {
-                let covering = coverage.scopes.covering(walk.pointer());
-                for tool_idx in covering {
-                    if coverage.is_long(&[tool_idx], walk.n_chars()) {
-                        undecided.remove(&tool_idx);
-                    }
+            let n_chars = walk.n_chars();
+            if event == Event::Leaf(Kind::String) && n_chars > 0 {
+                for tool_idx in coverage.scopes.covering(walk.pointer()) {
+                    let Some(share) = shares.get_mut(&tool_idx) else { continue };
+                    let is_long = coverage.is_long(&[tool_idx], n_chars);
+                    let (n, n_all_chars) = match is_long {
+                        true => (&mut share.n_long, &mut share.n_long_chars),
+                        false => (&mut share.n_short, &mut share.n_short_chars),
+                    };
+                    *n += 1;
+                    *n_all_chars += n_chars;
                 }
             }
             let is_end = !matches!(event, Event::Begin(_)) && walk.pointer() == path;
-            next = if is_end || undecided.is_empty() { None } else { walk.next()? };
+            next = if is_end { None } else { walk.next()? };
         }
     }
-    for tool_idx in undecided {
-        coverage.take_short(tool_idx);
+    for (tool_idx, share) in shares {
+        if share.n_long == 0 || share.is_short_content() {
+            coverage.take_short(tool_idx);
+        }
     }
     Ok(())
 }

@@ -299,9 +299,10 @@ pub(crate) struct BackupArgs {
 /// What to do with tables.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TablesCommand {
-    /// Print a `[[tables]]` section for a file, with enums, ranges and timestamps recognised
+    /// Print a `[[tables]]` section for a file or a database, with enums, ranges and timestamps recognised
     Infer {
-        /// The file, or a folder of files
+        /// The file, a folder of files, or `postgres://…`; `#NAME` behind a workbook or a database
+        /// for one of its sheets or tables
         file: PathBuf,
         /// Print JSON instead of TOML
         #[arg(long)]
@@ -403,10 +404,12 @@ pub(crate) struct EvalArgs {
     /// Write the report to this file, too; `-` prints it instead of the table
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// An earlier report to compare with; fails when nDCG@10 fell
+    /// An earlier report to compare with; fails when nDCG@10 fell, or more queries have a document
+    /// first that was judged wrong
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// How far nDCG@10 may fall below the baseline
+    /// How far nDCG@10 may fall below the baseline, and the part of queries with a wrong first
+    /// document rise above it
     #[arg(long, default_value_t = 0.005)]
     pub(crate) tolerance: f64,
     /// The part of the documents that get vectors, 0 to 1: a search while they are being made

@@ -4,7 +4,6 @@ use std::time::UNIX_EPOCH;
 
 use model::{Clock, Timestamp};
 
-/// The system's clock.
 pub(crate) fn system() -> Clock {
     Clock::new(|| {
         #[expect(clippy::disallowed_methods, reason = "the binary is where time comes in")]

@@ -189,7 +189,7 @@ pub(crate) struct AddArgs {
     /// The title of the text
     #[arg(long, default_value = "", requires = "text")]
     pub(crate) title: String,
-    /// The collection; it is made when there is none with this name
+    /// The id or the name of the collection; it is made when there is none
     #[arg(long, default_value = "documents")]
     pub(crate) collection: String,
     /// The clearance of a collection that is made

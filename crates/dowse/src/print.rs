@@ -108,7 +108,6 @@ pub(crate) fn note(text: impl AsRef<str>) {
     }
 }
 
-/// Prints a value as JSON.
 pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
     line(serde_json::to_string_pretty(value)?);
     Ok(())

@@ -1,6 +1,8 @@
 //! A changed configuration takes effect without a restart: on SIGHUP, or when the file changes.
 //! A file that does not work is refused, and the old configuration stays. So it does when the new
 //! one would switch authentication off: a half-written file must not open the server to everybody.
+//! Nor may it take folders away, whose index would be deleted: many programs empty a file before they
+//! write it, so that an empty one is never read, and one that became shorter is given longer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +18,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a file must stay as it is before it is read: it may be in the middle of being written.
 const SETTLED_AFTER: Duration = Duration::from_millis(200);
+
+/// How long a file that became shorter must stay as it is: whoever writes it in pieces may be kept
+/// from the processor for a while.
+const SETTLED_SHORTER_AFTER: Duration = Duration::from_secs(2);
 
 /// What tells one state of a file from another.
 pub(crate) type Stamp = Option<(SystemTime, u64)>;
@@ -40,16 +46,26 @@ pub(crate) fn watch(
     tokio::spawn(async move {
         loop {
             tokio::select! {
-                () = hangup.next() => seen = settled(&path).await,
+                () = hangup.next() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {
-                    // A file that is gone for a moment is being replaced by an editor.
-                    if stamp(&path).is_none_or(|now| Some(now) == seen) && !is_due() {
+                    let now = stamp(&path);
+                    // A file that is gone or empty for a moment is being replaced.
+                    if (now == seen || !has_text(&now)) && !is_due() {
                         continue;
                     }
-                    seen = settled(&path).await;
                 }
                 () = shutdown.cancelled() => return,
             }
+            let now = settled(&path, &seen).await;
+            if now.is_some() && !has_text(&now) {
+                tracing::error!(
+                    file = %path.display(),
+                    "the new configuration is empty, the old one stays; \
+                     restart the server to serve nothing"
+                );
+                continue;
+            }
+            seen = now;
             place(built(&build).await);
         }
     });
@@ -92,14 +108,24 @@ fn drops_authentication(old: &App, new: &App) -> bool {
 }
 
 /// Waits until the file has stopped changing.
-async fn settled(path: &Path) -> Stamp {
+async fn settled(path: &Path, in_place: &Stamp) -> Stamp {
     loop {
         let before = stamp(path);
-        tokio::time::sleep(SETTLED_AFTER).await;
+        let wait =
+            if is_shorter(&before, in_place) { SETTLED_SHORTER_AFTER } else { SETTLED_AFTER };
+        tokio::time::sleep(wait).await;
         if stamp(path) == before {
             return before;
         }
     }
+}
+
+fn is_shorter(now: &Stamp, in_place: &Stamp) -> bool {
+    matches!((now, in_place), (Some((_, now)), Some((_, before))) if now < before)
+}
+
+fn has_text(stamp: &Stamp) -> bool {
+    stamp.is_some_and(|(_, n_bytes)| n_bytes > 0)
 }
 
 /// Gives the state of a file.

@@ -6,7 +6,6 @@ use crate::pie::{self, N_COLOURS};
 
 /// The width of a sample, in the drawing's pixels.
 pub(crate) const SAMPLE_WIDTH: f64 = 26.0;
-/// The height of a sample.
 pub(crate) const SAMPLE_HEIGHT: f64 = 12.0;
 
 /// One entry of a legend.

@@ -40,7 +40,6 @@ fn chart(chart_type: &str, title: &str, series: Vec<Value>) -> Chart {
 const MONTHS: [(&str, f64); 4] =
     [("2024-01", 3.0), ("2024-02", 5.5), ("2024-03", 4.0), ("2024-05", 7.0)];
 
-/// Counts the pixels of a colour.
 fn n_pixels(pixels: &Pixmap, colour: (u8, u8, u8)) -> usize {
     let colours = pixels.pixels().iter().map(|pixel| (pixel.red(), pixel.green(), pixel.blue()));
     colours.filter(|of_pixel| *of_pixel == colour).count()

@@ -66,14 +66,14 @@ pub enum Error {
         /// What was wrong, with the place where it is known.
         detail: String,
     },
-    /// A picture: no search finds it until something reads the words in it.
-    #[error("{what} holds no text that can be read: no search finds it")]
+    /// A picture: it is found by its name alone until something reads the words in it.
+    #[error("{what} holds no text that can be read")]
     Image {
         /// The kind of picture.
         what: &'static str,
     },
     /// Nothing here reads the format.
-    #[error("{what} holds no text that can be read: no search finds it")]
+    #[error("{what} holds no text that can be read")]
     Unsupported {
         /// The kind of file.
         what: &'static str,

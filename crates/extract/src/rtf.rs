@@ -446,7 +446,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Gives the encoding of a code page.
 pub(crate) fn code_page(page: i32) -> Option<&'static Encoding> {
     Some(match page {
         437 | 850 | 1252 => encoding_rs::WINDOWS_1252,

@@ -5,16 +5,18 @@
 //! filters that leave nothing; words that are nowhere are mended by the words of the whole index,
 //! and looked for behind the same filters. Filters that were only read out of the query give way
 //! where they leave nothing, or hide a file that answers the query better than all they leave:
-//! "formulas in excel" may ask for spreadsheets or about them. A bound of years ("before 2022") names
+//! "formulas in excel" may ask for spreadsheets or about them. Of years and formats those go that
+//! hide the best answer to the query's own words. A bound of years ("before 2022") names
 //! the very year that is not wanted: it gives way only to a file that says it in these words.
 //! Filters that were given stay.
 //! Whatever was done is said.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use model::{AttributeValue, Deadline, DocumentId, Warning};
 use retrieve::{Ranked, Response};
+use store::DocumentInfo;
 
 use crate::Result;
 use crate::filters::Filters;
@@ -42,6 +44,9 @@ pub(crate) struct Decided {
     pub(crate) filters: Filters,
 }
 
+/// The code of the warning that the words are in files that do not pass the filters alone.
+pub(crate) const FILTERED_OUT: &str = "filtered_out";
+
 /// How much better a hidden file must answer the whole query than the best that passes the filters
 /// answers what is left of it. Less is chance: the two are scores of different words.
 const BETTER: f64 = 0.05;
@@ -49,6 +54,10 @@ const BETTER: f64 = 0.05;
 /// How much better a hidden file must answer the whole query than the best that passes the filters
 /// answers the whole query. What is left of a short query is soon answered in full.
 const CLEARLY_BETTER: f64 = 0.3;
+
+/// How much better a hidden file must answer the query's own words where one that passes answers the
+/// whole query as well.
+const OWN_BETTER: f64 = 0.1;
 
 /// Gives the best score; zero where nothing was found.
 fn best(response: &Response) -> f64 {
@@ -94,13 +103,12 @@ impl Again<'_> {
             && (self.bounds.is_empty()
                 || self.is_bound_said(&self.ask(whole, &Filters::default())?));
         let words = if is_whole { whole } else { query };
-        for relaxed in self.relaxed(&filters) {
-            let wider = self.ask(words, &relaxed)?;
-            if !wider.hits.is_empty() {
-                // Words that were read as filters must not hide what was asked for.
-                warnings.push(Warning::new("filters_relaxed", relaxed_note(&filters, &relaxed)));
-                return Ok(Decided { response: wider, query: words.to_owned(), filters: relaxed });
-            }
+        if let Some((relaxed, wider, words)) =
+            self.widest_answer(&self.relaxed(&filters), query, words)?
+        {
+            // Words that were read as filters must not hide what was asked for.
+            warnings.push(Warning::new("filters_relaxed", relaxed_note(&filters, &relaxed)));
+            return Ok(Decided { response: wider, query: words, filters: relaxed });
         }
         if !open.hits.is_empty() {
             // The words are in the index: it is the filters that leave nothing.
@@ -112,7 +120,7 @@ impl Again<'_> {
                  leave a filter out, or widen it",
                 named(&filters)
             );
-            warnings.push(Warning::new("filtered_out", message));
+            warnings.push(Warning::new(FILTERED_OUT, message));
         }
         Ok(Decided { response, query: query.to_owned(), filters })
     }
@@ -132,33 +140,103 @@ impl Again<'_> {
         if let Some(widest) = all_relaxed.last() {
             let open = self.ask(words, widest)?;
             if self.hides_better(&response, &filters, &open)? {
+                let mut better = Vec::new();
                 for relaxed in &all_relaxed {
-                    let wider = match relaxed == widest {
-                        true => open.clone(),
-                        false => self.ask(words, relaxed)?,
-                    };
-                    if relaxed == widest || self.hides_better(&response, &filters, &wider)? {
-                        let note = relaxed_note(&filters, relaxed);
-                        warnings.push(Warning::new("filters_relaxed", note));
-                        let (query, filters) = (words.to_owned(), relaxed.clone());
-                        return Ok(Decided { response: wider, query, filters });
-                    }
+                    let is_better = relaxed == widest
+                        || self.hides_better(&response, &filters, &self.ask(words, relaxed)?)?;
+                    better.extend(is_better.then(|| relaxed.clone()));
+                }
+                if let Some((relaxed, wider, query)) =
+                    self.widest_answer(&better, self.query, words)?
+                {
+                    let note = relaxed_note(&filters, &relaxed);
+                    warnings.push(Warning::new("filters_relaxed", note));
+                    return Ok(Decided { response: wider, query, filters: relaxed });
                 }
             }
         }
         Ok(Decided { response, query: self.query.to_owned(), filters })
     }
 
+    /// Gives the filters to search behind, the answer and its words: the first of some filters, of
+    /// which none leaves a clearly better answer to the query's own words. Words that were read as
+    /// filters find files by their names ("in html"), and so must not choose.
+    fn widest_answer(
+        &self,
+        all_relaxed: &[Filters],
+        own_words: &str,
+        words: &str,
+    ) -> Result<Option<(Filters, Response, String)>> {
+        let mut by_own = Vec::new();
+        for relaxed in all_relaxed {
+            let own = self.ask(own_words, relaxed)?;
+            // With other words than these it says nothing.
+            let score = if own.corrected.is_none() { best(&own) } else { 0.0 };
+            by_own.push((score, relaxed, own));
+        }
+        let best_score = by_own.iter().map(|(score, ..)| *score).fold(0.0, f64::max);
+        for (score, relaxed, own) in by_own {
+            if score + BETTER < best_score {
+                continue;
+            }
+            let wider = self.ask(words, relaxed)?;
+            if score > 0.0 && hides_own(&wider, &own) {
+                return Ok(Some((relaxed.clone(), own, own_words.to_owned())));
+            }
+            if !wider.hits.is_empty() {
+                return Ok(Some((relaxed.clone(), wider, words.to_owned())));
+            }
+        }
+        Ok(None)
+    }
+
     /// Tells whether a wider search for the whole query has a file that the filters hide, and that
     /// answers it better than what passes them.
     fn hides_better(&self, inside: &Response, filters: &Filters, wider: &Response) -> Result<bool> {
+        let (outside_best, inside_best) = self.bests(inside, filters, wider)?;
+        let Some(outside_best) = outside_best else { return Ok(false) };
+        // One that is not among those looked at is no better than the last of them.
+        let last = wider.hits.last().map_or(0.0, |ranked| ranked.hit.score.rounded());
+        let inside_best = inside_best.unwrap_or(last);
+        if outside_best >= inside_best + CLEARLY_BETTER {
+            return Ok(true);
+        }
+        if outside_best < best(inside) + BETTER {
+            return Ok(false);
+        }
+        if outside_best >= inside_best + BETTER {
+            return Ok(true);
+        }
+        // What passes answers the whole query as well, and may do so by its name alone ("in csv"):
+        // the query's own words tell.
+        let own = self.ask(self.query, &self.relaxed(filters).pop().unwrap_or_default())?;
+        let (outside_best, _) = self.bests(inside, filters, &own)?;
+        Ok(outside_best.is_some_and(|outside_best| outside_best >= best(inside) + OWN_BETTER))
+    }
+
+    /// Gives the best score of a file that the filters hide, and of one that passes them.
+    fn bests(
+        &self,
+        inside: &Response,
+        filters: &Filters,
+        wider: &Response,
+    ) -> Result<(Option<f64>, Option<f64>)> {
         let known: HashSet<&DocumentId> =
             inside.hits.iter().map(|ranked| &ranked.hit.document).collect();
+        let others = wider.hits.iter().map(|ranked| &ranked.hit.document);
+        let years = self.years_of(others.filter(|one| !known.contains(one)), filters)?;
+        let passes_years = |document: &DocumentId| {
+            filters.years.is_empty()
+                || years
+                    .get(document)
+                    .is_some_and(|years| years.iter().any(|year| filters.years.contains(year)))
+        };
         let (mut outside_best, mut inside_best) = (None, None);
         for ranked in &wider.hits {
             let (document, score) = (&ranked.hit.document, ranked.hit.score.rounded());
-            let passes = known.contains(document) || self.passes(document, filters)?;
-            if !passes && !self.may_hide(ranked, filters)? {
+            let is_of_kind = is_of_kind(document, filters);
+            let passes = known.contains(document) || (is_of_kind && passes_years(document));
+            if !passes && !self.may_hide(ranked, is_of_kind) {
                 continue;
             }
             let place = if passes { &mut inside_best } else { &mut outside_best };
@@ -167,22 +245,13 @@ impl Again<'_> {
                 break;
             }
         }
-        let Some(outside_best) = outside_best else { return Ok(false) };
-        // One that is not among those looked at is no better than the last of them.
-        let last = wider.hits.last().map_or(0.0, |ranked| ranked.hit.score.rounded());
-        let inside_best = inside_best.unwrap_or(last);
-        Ok(outside_best >= best(inside) + BETTER || outside_best >= inside_best + CLEARLY_BETTER)
+        Ok((outside_best, inside_best))
     }
 
     /// Tells whether a file that does not pass may be what was asked for. One that only years hide
     /// must say their bound in its words, since it is found by the year that is not wanted.
-    fn may_hide(&self, ranked: &Ranked, filters: &Filters) -> Result<bool> {
-        let document = &ranked.hit.document;
-        let of_any_year = Filters { years: Vec::new(), ..filters.clone() };
-        if self.bounds.is_empty() || !self.passes(document, &of_any_year)? {
-            return Ok(true);
-        }
-        Ok(self.says_bound(ranked))
+    fn may_hide(&self, ranked: &Ranked, is_of_kind: bool) -> bool {
+        self.bounds.is_empty() || !is_of_kind || self.says_bound(ranked)
     }
 
     fn is_bound_said(&self, response: &Response) -> bool {
@@ -195,24 +264,28 @@ impl Again<'_> {
         self.bounds.iter().any(|bound| said.contains(&plain(bound)))
     }
 
-    /// Tells whether a file passes the filters.
-    fn passes(&self, document: &DocumentId, filters: &Filters) -> Result<bool> {
-        let ext = ext_of(Path::new(document.as_str()));
-        let is_of_kind = (filters.exts.is_empty() || filters.exts.contains(&ext))
-            && !filters.without_exts.contains(&ext);
-        if !is_of_kind || filters.years.is_empty() {
-            return Ok(is_of_kind);
+    /// Gives the years of files by one question, where the filters ask for years.
+    fn years_of<'d>(
+        &self,
+        documents: impl Iterator<Item = &'d DocumentId>,
+        filters: &Filters,
+    ) -> Result<HashMap<DocumentId, Vec<String>>> {
+        if filters.years.is_empty() {
+            return Ok(HashMap::new());
         }
+        let documents: Vec<DocumentId> =
+            documents.filter(|document| is_of_kind(document, filters)).cloned().collect();
         let indexer = self.searched.indexer;
-        let info = indexer.config().store.document(indexer.namespace(), document)?;
-        let years = info.and_then(|info| info.attributes.get(attribute::YEARS).cloned());
-        Ok(match years {
-            Some(AttributeValue::Keyword(year)) => filters.years.contains(&year),
-            Some(AttributeValue::Keywords(years)) => {
-                years.iter().any(|year| filters.years.contains(year))
-            }
-            Some(AttributeValue::Integer(_)) | None => false,
-        })
+        let found = indexer.config().store.documents_by_id(indexer.namespace(), &documents)?;
+        let years = |mut info: DocumentInfo| {
+            let years = match info.attributes.remove(attribute::YEARS) {
+                Some(AttributeValue::Keyword(year)) => vec![year],
+                Some(AttributeValue::Keywords(years)) => years,
+                Some(AttributeValue::Integer(_)) | None => vec![],
+            };
+            (info.id, years)
+        };
+        Ok(found.into_iter().flatten().map(years).collect())
     }
 
     fn ask(&self, query: &str, filters: &Filters) -> Result<Response> {
@@ -229,6 +302,26 @@ impl Again<'_> {
         let neither = (no_years.is_some() && no_exts.is_some()).then(Filters::default);
         no_years.into_iter().chain(no_exts).chain(neither).collect()
     }
+}
+
+/// Tells whether the whole query puts a file that its own words do not find before one that they
+/// find: words that were read as filters are in the names of files, and in nothing that was meant.
+fn hides_own(whole: &Response, own: &Response) -> bool {
+    let found: HashSet<&DocumentId> = own.hits.iter().map(|ranked| &ranked.hit.document).collect();
+    let mut is_found = whole.hits.iter().map(|ranked| found.contains(&ranked.hit.document));
+    if own.hits.len() < own.total.n || !own.total.is_exact {
+        // Its own words find others too: the first alone tells.
+        return !is_found.next().unwrap_or(false);
+    }
+    // The second look goes on behind the first file that is not found.
+    let has_other = is_found.by_ref().any(|is_found| !is_found);
+    whole.hits.is_empty() || has_other && is_found.any(|is_found| is_found)
+}
+
+/// Tells whether a file is of a kind that the filters want, whatever its years.
+fn is_of_kind(document: &DocumentId, filters: &Filters) -> bool {
+    let ext = ext_of(Path::new(document.as_str()));
+    (filters.exts.is_empty() || filters.exts.contains(&ext)) && !filters.without_exts.contains(&ext)
 }
 
 /// Writes words as they are compared: folded, and with one space between them.

@@ -18,7 +18,7 @@ pub struct FilesConfig {
     pub watch: bool,
     /// Whether files and folders whose name begins with a point are indexed.
     pub hidden: bool,
-    /// Larger files are listed, and no search finds them.
+    /// Larger files are found by their names alone.
     pub max_file_bytes: u64,
     /// Patterns to leave out, as in a `.gitignore`.
     pub ignore: Vec<String>,

@@ -8,11 +8,15 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use model::DocumentId;
-use retrieve::{Given, Grouping, Pipeline, Request, Response, Total};
+use retrieve::{FixedOrder, Given, Grouping, Pipeline, Ranked, Request, Response, Total};
 use store::limits::MAX_CANDIDATES;
 
 use crate::Result;
-use crate::search::{PageQuery, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, scope_of};
+use crate::by_name;
+use crate::same::Folding;
+use crate::search::{
+    PageQuery, SPARE_FOR_DUPLICATES, SearchRequest, Searched, ask, reach, scope_of,
+};
 
 /// Files that are given best first by number; those behind them come in a fixed order.
 pub const MAX_BY_RANK: usize = 300;
@@ -21,7 +25,7 @@ pub const MAX_BY_RANK: usize = 300;
 /// when they were largest, so that the walk is over the same files from its first page to its last.
 const N_BY_VECTOR: usize = 2_000;
 
-/// Tells whether a page is in the fixed order.
+/// Tells whether a page is in the fixed order, as far as its request alone says.
 pub(crate) fn is_deep(request: &SearchRequest) -> bool {
     match &request.after {
         Some(given) => given.is_closed(),
@@ -73,7 +77,7 @@ pub(crate) fn page(
         pipeline: &pipeline,
         deadline,
     };
-    let (mut response, mut before) = if let Some(given) = &request.after {
+    let (response, mut before) = if let Some(given) = &request.after {
         let given_before = RefCell::new(HashSet::new());
         let order = |document: &DocumentId| {
             let is_given = given.holds(document.as_str());
@@ -82,27 +86,56 @@ pub(crate) fn page(
             }
             (!is_given).then(|| Given::place_of(document.as_str()))
         };
-        let response = searched.retriever.search_in_order(&ordered, &order)?;
+        let mut response = in_order(searched, &ordered, &order)?;
+        by_name::add_in_order(searched, page, ordered.limit, &order, &mut response)?;
         let n = given_before.borrow().len();
         let after = Some(given.clone());
         (response, Before { n, after, by_rank: HashSet::new(), first_place: None })
     } else {
         let k = MAX_BY_RANK - 1 - SPARE_FOR_DUPLICATES;
         let by_rank = SearchRequest { k, offset: 0, ..request.clone() };
-        let by_rank = ask(searched, &by_rank, query, roots, filters, deadline)?;
+        let mut first = ask(searched, &by_rank, query, roots, filters, deadline)?;
+        by_name::add_by_rank(searched, page, reach(&by_rank, SPARE_FOR_DUPLICATES), &mut first)?;
+        // Numbers count contents as long as files are ranked, and files behind them.
+        let ranked: Vec<&Ranked> = first.hits.iter().collect();
+        let (indexer, filter) = (searched.indexer, &scopes[0].filter);
+        let folding = Folding { indexer, filter, deadline, is_given: &|_| false };
+        let n_contents = folding.page(&ranked, MAX_BY_RANK)?.places.len();
         let by_rank: HashSet<DocumentId> =
-            by_rank.hits.into_iter().map(|ranked| ranked.hit.document).collect();
+            first.hits.into_iter().map(|ranked| ranked.hit.document).collect();
         let order = |document: &DocumentId| {
             (!by_rank.contains(document)).then(|| Given::place_of(document.as_str()))
         };
-        ordered.offset = request.offset.saturating_sub(by_rank.len());
-        let response = searched.retriever.search_in_order(&ordered, &order)?;
+        let n_over = request.offset.saturating_sub(n_contents);
+        let response = match by_name::has_any(searched, page)? {
+            // Names are put between the texts, so both begin at the start of the order.
+            true => {
+                ordered.limit += n_over;
+                let mut response = in_order(searched, &ordered, &order)?;
+                by_name::add_in_order(searched, page, ordered.limit, &order, &mut response)?;
+                response.hits.drain(..n_over.min(response.hits.len()));
+                response
+            }
+            false => {
+                ordered.offset = n_over;
+                in_order(searched, &ordered, &order)?
+            }
+        };
         (response, Before { n: request.offset, after: None, by_rank, first_place: None })
     };
     let first = response.hits.first();
     before.first_place = first.map(|ranked| Given::place_of(ranked.hit.document.as_str()));
-    response.total = total_of(searched, &ordered, &response)?;
     Ok((response, before))
+}
+
+fn in_order(
+    searched: &Searched<'_>,
+    request: &Request<'_>,
+    order: &FixedOrder<'_>,
+) -> Result<Response> {
+    let mut response = searched.retriever.search_in_order(request, order)?;
+    response.total = total_of(searched, request, &response)?;
+    Ok(response)
 }
 
 /// Counts the files of a search that found more than it looked at, by the index.

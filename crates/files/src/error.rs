@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use ingest::{FamilyError, ObjectError};
+
 /// Why a call of this family failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -53,6 +55,9 @@ pub enum Error {
     /// Only an administrator may have everything indexed anew.
     #[error("`full: true` needs the role `admin`")]
     NeedsAdmin,
+    /// Somebody who is no administrator wants to stop a job that others may wait for.
+    #[error("jobs on folders are stopped by administrators")]
+    StopNeedsAdmin,
     /// A pattern of `[files] ignore` is none.
     #[error("`files.ignore` has a pattern that cannot be read: `{pattern}`: {problem}")]
     BadPattern {
@@ -99,9 +104,52 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// The job queue failed.
-    #[error("the job queue failed")]
-    Ingest(#[from] ingest::Error),
+    /// What any family with jobs refuses: a job that does not exist for the caller, a queue that
+    /// fails.
+    #[error(transparent)]
+    Object(ObjectError),
+}
+
+impl FamilyError for Error {
+    fn object(&self) -> Option<&ObjectError> {
+        let Error::Object(error) = self else { return None };
+        Some(error)
+    }
+
+    fn may_pass(&self) -> bool {
+        match self {
+            Error::Object(error) => error.may_pass(),
+            Error::Store(_)
+            | Error::Retrieve(_)
+            | Error::Llm(_)
+            | Error::Busy { .. }
+            | Error::Cancelled { .. }
+            | Error::JobFailed { .. }
+            | Error::NotFound { .. }
+            | Error::BadRoot { .. } => true,
+            Error::Forbidden { .. }
+            | Error::BadPath { .. }
+            | Error::BadArgument { .. }
+            | Error::BadPointer(_)
+            | Error::NoPlace { .. }
+            | Error::NeedsAdmin
+            | Error::StopNeedsAdmin
+            | Error::BadPattern { .. } => false,
+        }
+    }
+}
+
+impl From<ObjectError> for Error {
+    fn from(error: ObjectError) -> Self {
+        let ObjectError::Unavailable(error) = error else { return Error::Object(error) };
+        Error::Store(error)
+    }
+}
+
+impl From<ingest::Error> for Error {
+    fn from(error: ingest::Error) -> Self {
+        ObjectError::from(error).into()
+    }
 }
 
 /// Quotes what was received; what cannot be seen is named.

@@ -1,9 +1,13 @@
 //! What the write path does for files beyond what it does for every document.
 
-use ingest::{Cut, Hooks, Item, Prepared};
-use model::{Block, Passage, Warning};
-use serde_json::json;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use ingest::{Cut, Hooks, Item, Prepared, Target};
+use model::{Block, DocumentId, Passage, Warning};
+use serde_json::json;
+use store::Upserted;
+
+use crate::by_name;
 use crate::index::attribute;
 use crate::lines::Lines;
 use crate::same::content_of;
@@ -12,8 +16,12 @@ use crate::years::years;
 /// The name under which a document keeps where its lines are not those of its text.
 pub(crate) const LINES: &str = "lines";
 
-/// What is special about files: the years that they name, and what became of them.
-pub(crate) struct FileHooks(pub(crate) Cut);
+/// What is special about files: the years that they name, what became of them, and which left.
+pub(crate) struct FileHooks {
+    pub(crate) cut: Cut,
+    /// Those that left the index in this run.
+    pub(crate) gone: Arc<Mutex<Vec<DocumentId>>>,
+}
 
 impl Hooks for FileHooks {
     fn complete(&self, item: &mut Item, blocks: &mut Vec<Block>) {
@@ -28,7 +36,17 @@ impl Hooks for FileHooks {
     }
 
     fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
-        self.0.cut(item, blocks)
+        self.cut.cut(item, blocks)
+    }
+
+    fn write(&self, target: &Target<'_>, batch: &mut [Prepared]) -> ingest::Result<Upserted> {
+        by_name::write(target, batch)?;
+        target.upsert(batch)
+    }
+
+    fn removing(&self, target: &Target<'_>, gone: &[DocumentId]) -> ingest::Result<()> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(gone);
+        Ok(by_name::remove(target.store, gone)?)
     }
 
     fn finish(&self, prepared: &mut Prepared) {

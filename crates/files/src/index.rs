@@ -6,27 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use extract::{Caps, Pool};
-use ingest::{
-    Cut, Gone, Job, JobContext, JobFailure, Pipeline, Progress, Runner, Scope, Unchanged, Vectors,
-    arguments_of,
-};
-use model::{AttributeValue, DocumentId, NamespaceId, TenantId, Warning, with_causes};
+use ingest::{Cut, Gone, Pipeline, Progress, Scope, Unchanged, Vectors};
+use model::{AttributeValue, DocumentId, NamespaceId, TenantId, Warning};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
 
+use crate::by_name;
 use crate::hooks::FileHooks;
-use crate::name::{path_of, text_of};
+use crate::name::text_of;
+use crate::own::{is_data_folder, is_own_in, own_in};
 use crate::reach::Reach;
 use crate::walk::{FileSource, Selection, volume_of};
 use crate::{FilesConfig, Result, Root, Roots};
-
-/// The kind of job that indexes a root.
-pub const INDEX_JOB: &str = "files.index";
-
-/// The kind of job that made vectors in earlier versions; one that still waits only wakes the
-/// worker that does so now.
-pub const VECTORS_JOB: &str = "files.vectors";
 
 /// Documents looked at in one go when those that are gone are taken out.
 const LIST_PAGE: usize = 1000;
@@ -67,11 +58,12 @@ pub fn forget_roots(store: &Store, roots: &BTreeSet<String>) -> Result<usize> {
         let gone = documents.into_iter().filter(is_gone).map(|document| document.id);
         let gone: Vec<DocumentId> = gone.collect();
         if !gone.is_empty() {
+            by_name::remove(store, &gone)?;
             n_removed += store.delete(&namespace, &gone)?;
         }
     }
     if n_removed > 0 {
-        store.forget_erased(std::slice::from_ref(&namespace))?;
+        store.forget_erased(&[namespace, by_name::namespace()])?;
     }
     Ok(n_removed)
 }
@@ -111,14 +103,19 @@ pub struct IndexerConfig {
     pub data_dir: Option<PathBuf>,
     /// Documents that are read side by side.
     pub n_extractors: usize,
+    /// Hears which files have left the index, by their paths; nobody does where there is nothing.
+    pub left: Option<Left>,
 }
+
+/// What hears which files have left the index.
+pub type Left = Box<dyn Fn(Vec<String>) + Send + Sync>;
 
 /// What indexing a root did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Indexed {
     /// Files that were new or changed.
     pub indexed: usize,
-    /// Those of them that have no text: no search finds them.
+    /// Those of them that have no text: searches find them by their names alone.
     #[serde(default)]
     pub without_text: usize,
     /// Files that had not changed, or could not be read.
@@ -178,6 +175,8 @@ impl Indexer {
     pub fn new(mut config: IndexerConfig) -> Result<Self> {
         let namespace = NamespaceId::new(NAMESPACE);
         config.store.create_namespace(&namespace, &Manifest::current(None))?;
+        by_name::create(&config.store)?;
+        config.vectors.leave_out(by_name::namespace());
         // Paths are compared as they are resolved.
         config.data_dir =
             config.data_dir.map(|folder| fs_err::canonicalize(&folder).unwrap_or(folder));
@@ -246,7 +245,20 @@ impl Indexer {
 
     /// Tells whether a path is this program's own data.
     pub(crate) fn is_own_data(&self, path: &Path) -> bool {
-        self.config.data_dir.as_ref().is_some_and(|folder| path.starts_with(folder))
+        let Some(data_dir) = &self.config.data_dir else { return false };
+        if is_own_in(path, |folder| folder == data_dir || is_data_folder(folder)) {
+            return true;
+        }
+        // Somebody's project may be the data folder, too: what is not Dowse's own is theirs.
+        let owner = self.config.roots.owner_of(path);
+        path.starts_with(data_dir) && owner.is_none_or(|root| !root.path.starts_with(data_dir))
+    }
+
+    /// Names those roots that are the data folder or in it: what is Dowse's own there is not indexed.
+    pub(crate) fn roots_in_data(&self) -> Vec<String> {
+        let Some(data_dir) = &self.config.data_dir else { return vec![] };
+        let roots = self.config.roots.all().iter();
+        roots.filter(|root| root.path.starts_with(data_dir)).map(|root| root.name.clone()).collect()
     }
 
     /// Takes out of the index, and off the disk, what belongs to no root any more or was indexed
@@ -275,11 +287,12 @@ impl Indexer {
                 .map(|document| document.id)
                 .collect();
             if !gone.is_empty() {
+                by_name::remove(&self.config.store, &gone)?;
                 n_removed += self.config.store.delete(&self.namespace, &gone)?;
             }
         }
         if n_removed > 0 {
-            self.config.store.forget_erased(std::slice::from_ref(&self.namespace))?;
+            self.config.store.forget_erased(&[self.namespace.clone(), by_name::namespace()])?;
         }
         Ok(n_removed)
     }
@@ -332,7 +345,16 @@ impl Indexer {
         }
         let mut source = self.source(root, selection)?;
         let unchanged = if full { Unchanged::Rewrite } else { Unchanged::Skip };
-        let report = self.pipeline(root, selection, unchanged).run(&mut source, progress)?;
+        let gone = Arc::default();
+        let hooks = Arc::new(FileHooks { cut: Cut::prose(), gone: Arc::clone(&gone) });
+        let pipeline = Pipeline { hooks, ..self.pipeline(root, selection, unchanged) };
+        let ran = pipeline.run(&mut source, progress);
+        // Also what left before a run failed.
+        let gone = std::mem::take(&mut *gone.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(left) = self.config.left.as_ref().filter(|_| !gone.is_empty()) {
+            left(gone.iter().map(|id| id.as_str().to_owned()).collect());
+        }
+        let report = ran?;
         self.config.vectors.wake();
         let mut warnings = report.warnings;
         let mut n_warnings = report.n_warnings;
@@ -383,14 +405,20 @@ impl Indexer {
             unchanged,
             scope: Some(scope.except(inner)),
             gone: Gone::Remove,
-            hooks: Arc::new(FileHooks(Cut::prose())),
+            hooks: Arc::new(FileHooks { cut: Cut::prose(), gone: Arc::default() }),
         }
     }
 
     /// Lists the folders in a root that no walk of it enters: other roots, and this program's data.
     pub(crate) fn left_out(&self, root: &Root) -> Vec<PathBuf> {
         let inner = self.config.roots.inside(root);
-        inner.iter().map(|inner| inner.path.clone()).chain(self.config.data_dir.clone()).collect()
+        let mut left_out: Vec<PathBuf> = inner.iter().map(|inner| inner.path.clone()).collect();
+        match &self.config.data_dir {
+            Some(data_dir) if root.path.starts_with(data_dir) => left_out.extend(own_in(data_dir)),
+            Some(data_dir) => left_out.push(data_dir.clone()),
+            None => {}
+        }
+        left_out
     }
 
     pub(crate) fn source(&self, root: &Root, selection: &Selection) -> Result<FileSource> {
@@ -416,48 +444,6 @@ impl Indexer {
         source.may_be_unmounted = may_be_unmounted;
         Ok(source)
     }
-
-    /// Gives the runner of jobs that index.
-    pub fn index_runner(self: &Arc<Self>) -> Arc<dyn Runner> {
-        Arc::new(IndexRunner(Arc::clone(self)))
-    }
-
-    /// Tells whether the folder of a job is one of this server's, and is there.
-    fn can_reach(&self, job: &Job) -> bool {
-        let Ok(arguments) = arguments_of::<IndexArguments>(job) else { return true };
-        let roots = self.config.roots.all();
-        roots.iter().any(|root| root.name == arguments.root && root.path.is_dir())
-    }
-
-    /// Gives the runner of jobs that made vectors in earlier versions.
-    pub fn vectors_runner(self: &Arc<Self>) -> Arc<dyn Runner> {
-        let indexer = Arc::clone(self);
-        Arc::new(move |_: &Job, _: &JobContext| {
-            indexer.config.vectors.wake();
-            Ok(Value::Null)
-        })
-    }
-
-    fn run_job(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
-        let arguments: IndexArguments = arguments_of(job)?;
-        let root =
-            self.config.roots.all().iter().find(|root| root.name == arguments.root).ok_or_else(
-                || JobFailure::Final("the root is not configured any more".to_owned()),
-            )?;
-        let selection = match arguments.paths {
-            Some(paths) => Selection::Paths(paths),
-            None => Selection::Folder(path_of(&arguments.folder)),
-        };
-        let indexed = self.take_in(root, &selection, arguments.full, context.progress()).map_err(
-            |error| {
-                if let crate::Error::Ingest(error) = error {
-                    return JobFailure::from(error);
-                }
-                JobFailure::Passing(with_causes(&error))
-            },
-        )?;
-        serde_json::to_value(indexed).map_err(|error| JobFailure::Final(error.to_string()))
-    }
 }
 
 /// Begins the ids of everything below a folder.
@@ -468,17 +454,4 @@ fn below(folder: &Path) -> String {
 /// Counts whole milliseconds.
 fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Runs jobs that index; a folder belongs to the servers that have it.
-struct IndexRunner(Arc<Indexer>);
-
-impl Runner for IndexRunner {
-    fn run(&self, job: &Job, context: &JobContext) -> std::result::Result<Value, JobFailure> {
-        self.0.run_job(job, context)
-    }
-
-    fn can_run(&self, job: &Job) -> bool {
-        self.0.can_reach(job)
-    }
 }

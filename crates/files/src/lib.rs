@@ -13,6 +13,7 @@
 mod config;
 mod error;
 mod name;
+mod own;
 mod platform;
 
 mod reach;
@@ -22,14 +23,17 @@ mod years;
 
 mod again;
 mod browse;
+mod by_name;
 mod deep;
 mod filters;
+mod first_index;
 mod hooks;
 mod index;
 mod lines;
 mod outcomes;
 mod page;
 mod place;
+mod pointers;
 mod preview;
 mod same;
 mod search;
@@ -39,6 +43,7 @@ mod citations;
 mod rewrite;
 mod summary;
 
+mod jobs;
 mod notice;
 mod service;
 mod watch;
@@ -50,9 +55,8 @@ pub use browse::{FileEntry, FilePage, FolderEntry, FolderPage, FolderRequest, MA
 pub use config::{FilesConfig, RootConfig};
 pub use deep::MAX_BY_RANK;
 pub use error::{Error, Result};
-pub use index::{
-    INDEX_JOB, Indexed, Indexer, IndexerConfig, Strangers, VECTORS_JOB, forget_roots, indexed_roots,
-};
+pub use index::{Indexed, Indexer, IndexerConfig, Left, Strangers, forget_roots, indexed_roots};
+pub use jobs::{INDEX_JOB, JOBS, VECTORS_JOB};
 pub use notice::may_concern;
 pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
@@ -64,6 +68,9 @@ pub use summary::{DEFAULT_MAX_TOKENS, SnippetOf, Style, Summary, SummaryRequest}
 pub use walk::{FolderContent, ListedFile, list_files, list_folders, volume_of};
 pub use watch::Watcher;
 pub use without_text::{FileState, WithoutText};
+
+/// Holds the service of the moment for the job queue.
+pub type ServiceSlot = ingest::ServiceSlot<Service>;
 
 /// The version of the family's tools, in every answer.
 pub const MCP_VERSION: &str = "v1.0.0";

@@ -100,6 +100,8 @@ pub struct FileText {
     pub pointer: String,
     /// What the file says around the text; it is looked at and never leaves.
     pub around: Around,
+    /// Why the index has no text of it, where it has none.
+    pub without_text: Option<WithoutText>,
 }
 
 /// Opens a preview.
@@ -149,7 +151,11 @@ pub(crate) fn preview(
     let window = Window { start: window.0, end: window.1, total: text.chars.len() };
     let mut warnings = Vec::new();
     if window.start == window.end {
-        let message = format!("the text of this file ends at character {}", window.total);
+        let message = format!(
+            "nothing is there: the text of this file ends at character {}; give a smaller \
+             `offset`, or leave it out to begin again",
+            window.total
+        );
         warnings.push(Warning::new("offset_too_far", message));
     }
     Ok(Preview {
@@ -193,7 +199,11 @@ pub(crate) fn stretch(
     at: usize,
     max_chars: usize,
 ) -> Result<FileText> {
-    let (_, resolved, passages) = opened(indexer, caller, path)?;
+    let (root, resolved, passages) = opened(indexer, caller, path)?;
+    let without_text = match passages.is_empty() {
+        true => Some(indexer.why_without_text(root, &resolved)?),
+        false => None,
+    };
     let text = whole_text(&passages);
     let total = text.chars.len();
     // A text that is too long for one answer is shown around the hit.
@@ -218,6 +228,7 @@ pub(crate) fn stretch(
         around: self::around(&passages, &text, &window, ""),
         window,
         pointer,
+        without_text,
     })
 }
 

@@ -3,7 +3,7 @@
 //! What a file says is known by a hash that is indexed with it, so the other places of a result are
 //! looked up wherever they rank, and a walk passes over what it gave under another path.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use model::{AttributeValue, Block, Deadline, DocumentId, Warning};
 use sha2::{Digest as _, Sha256};
@@ -54,6 +54,7 @@ pub(crate) fn content_of(blocks: &[Block]) -> Option<String> {
 /// A file that was found, with what says the same.
 pub(crate) struct Places {
     pub(crate) ranked: retrieve::Ranked,
+    pub(crate) snippet: retrieve::Snippet,
     pub(crate) document: Option<DocumentInfo>,
     /// The paths of other files with the same content.
     pub(crate) duplicates: Vec<String>,
@@ -129,8 +130,8 @@ impl Folding<'_> {
                 let place_idx = Some(folded.places.len());
                 by_content.extend(content.map(|content| (content.to_owned(), place_idx)));
                 let duplicates = others.into_iter().collect();
-                let ranked = ranked.clone();
-                folded.places.push(Places { ranked, document, duplicates, rank });
+                let (ranked, snippet) = (ranked.clone(), ranked.snippet());
+                folded.places.push(Places { ranked, snippet, document, duplicates, rank });
                 rank += 1;
             }
         }
@@ -168,21 +169,33 @@ impl Folding<'_> {
         &self,
         some: &[(&retrieve::Ranked, Option<DocumentInfo>)],
     ) -> Result<HashMap<String, BTreeSet<String>>> {
-        let (mut contents, mut words) = (BTreeSet::new(), String::new());
+        let (mut documents, mut words) = (BTreeMap::new(), String::new());
         for (ranked, document) in some {
-            let Some(content) = document.as_ref().and_then(content) else { continue };
-            if contents.insert(content.to_owned()) {
+            let Some(document) = document else { continue };
+            let Some(content) = content(document) else { continue };
+            if documents.insert(content, document).is_none() {
                 push_lookup_words(&ranked.passage.passage.text, &mut words);
             }
         }
+        let contents: BTreeSet<String> = documents.keys().map(|&one| one.to_owned()).collect();
         let mut copies: HashMap<String, BTreeSet<String>> = HashMap::new();
         if contents.is_empty() {
             return Ok(copies);
         }
         let (store, namespace) = (&self.indexer.config().store, self.indexer.namespace());
-        let query = WordsQuery::from_text(&words, Bm25::PASSAGES, 0.0, 0.0);
         let same = Filter::any_of(attribute::CONTENT, contents);
         let filter = Filter::And(vec![self.filter.clone(), same]);
+        // Most files have no copy. Then no other passages have their contents, which is told without
+        // looking any up: the look-up was a sixth of the time of a search for a sentence.
+        let n_own: usize = documents.values().map(|document| document.n_passages).sum();
+        let counted = store.count(namespace, None, &filter, self.deadline)?;
+        if counted.is_some_and(|counted| counted.is_exact && counted.n_passages == n_own) {
+            for (content, document) in documents {
+                copies.entry(content.to_owned()).or_default().insert(document.id.to_string());
+            }
+            return Ok(copies);
+        }
+        let query = WordsQuery::from_text(&words, Bm25::PASSAGES, 0.0, 0.0);
         let found = store.by_words(namespace, &query, &filter, MAX_CANDIDATES, self.deadline)?;
         let ids: BTreeSet<_> = found.hits.into_iter().map(|hit| hit.document).collect();
         let ids: Vec<DocumentId> = ids.into_iter().collect();

@@ -2,29 +2,26 @@
 
 use std::path::Path;
 
-use ingest::{JobQueue, JobState};
-use model::{
-    Around, Caller, Clock, Deadline, Explanation, Passage, Timestamp, Warning, iso_seconds,
-};
+use ingest::JobQueue;
+use model::{Around, Caller, Clock, Deadline, Explanation, Timestamp, Warning, iso_seconds};
 use retrieve::{Coverage, Given, Grouping, Pipeline, Request, Retriever, Scope, StageTiming};
 use serde::Serialize;
 use store::Filter;
 use store::limits::MAX_CANDIDATES;
 use text::query_filters;
 
-use crate::again::Again;
+use crate::again::{Again, FILTERED_OUT};
+use crate::by_name;
 use crate::deep::{MAX_BY_RANK, is_deep, total_of};
 use crate::filters::{Filters, WITHOUT};
-use crate::hooks::LINES;
+use crate::first_index::first_index;
 use crate::index::attribute;
-use crate::lines::Lines;
 use crate::page::take;
-use crate::place::{self, Place};
-use crate::preview::MAX_PREVIEW_CHARS;
+use crate::pointers::exact_pointers;
 use crate::same::{Folded, Places};
 use crate::walk::ext_of;
 use crate::years::{YEARS, range_of, shown};
-use crate::{Error, INDEX_JOB, Indexer, Result};
+use crate::{Error, Indexer, Result};
 
 /// The most results in one page.
 pub const MAX_RESULTS: usize = 100;
@@ -111,6 +108,9 @@ pub struct FileHit {
     /// Other files with the same content that the caller may see and that pass the filters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicates: Vec<String>,
+    /// Why there is no text of it, where it was found by its name alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_text: Option<String>,
     /// The position among the files that this page was taken from, from 0.
     #[serde(skip)]
     pub rank: usize,
@@ -142,6 +142,9 @@ pub struct Pagination {
     /// Whether more files follow this page.
     #[serde(skip)]
     pub has_more: bool,
+    /// Whether the page is behind the files that are given best first.
+    #[serde(skip)]
+    pub is_in_fixed_order: bool,
 }
 
 /// What was found.
@@ -186,12 +189,11 @@ pub(crate) fn search(
     // A query that says nothing but filters still asks for the files that pass them.
     let query = if said.text.trim().is_empty() { request.query.as_str() } else { &said.text };
     let mut warnings = Vec::new();
-    let is_deep = is_deep(request);
     let mut decided_query = query.to_owned();
     let mut decided = None;
     if !filters.is_empty() {
         // What the first page decides about filters holds for the others.
-        let is_further = is_deep || request.after.is_none() && request.offset > 0;
+        let is_further = is_deep(request) || request.after.is_none() && request.offset > 0;
         let first = is_further.then(|| SearchRequest { offset: 0, after: None, ..request.clone() });
         let first_request = first.as_ref().unwrap_or(request);
         let response = ask(searched, first_request, query, &roots, &filters, deadline)?;
@@ -215,9 +217,11 @@ pub(crate) fn search(
         warnings.retain(|warning| warning.code != "sorted_by_page");
     }
     let Coverage { n_passages, n_vectors } = response.coverage;
-    let hits = response.hits.iter().map(|ranked| &ranked.hit);
     let namespace = indexer.namespace().clone();
-    warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, [namespace], hits));
+    let hits = response.hits.iter().map(|ranked| &ranked.hit);
+    let hits = hits.filter(|hit| hit.namespace == namespace);
+    let asked = [namespace.clone()];
+    warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, asked, hits));
     let n_warnings = warnings.len();
     for root in &roots {
         warnings.extend(first_index(indexer, queue, root)?);
@@ -233,16 +237,15 @@ pub(crate) fn search(
     let n_ranked = response.hits.len();
     let offset = taken.offset;
     // Pages in the fixed order hold the files of the page alone.
-    let n_seen = if is_deep { offset + taken.folded.n_taken } else { n_ranked };
+    let n_seen = if taken.is_deep { offset + taken.folded.n_taken } else { n_ranked };
     let is_whole = response.total.is_exact && n_seen >= response.total.n;
     let Folded { places: fresh, n_taken, has_more, warnings: cut } = taken.folded;
     warnings.extend(cut);
     let is_end = !has_more && !response.total.is_exact && n_seen < response.total.n;
-    let is_cut = !is_whole
-        && offset > 0
-        && fresh.is_empty()
-        && (offset < response.total.n || !response.total.is_exact);
-    if is_end && !is_cut {
+    let is_empty_page = offset > 0 && fresh.is_empty() && request.after.is_none();
+    let is_behind = is_empty_page && (is_whole || offset >= taken.total.n);
+    let is_cut = is_empty_page && !is_behind;
+    if is_end && !is_empty_page {
         warnings.push(Warning::new(
             "rank_too_far",
             format!(
@@ -250,6 +253,13 @@ pub(crate) fn search(
                  `years` or `roots`, to see the others"
             ),
         ));
+    }
+    if is_behind && taken.total.n > 0 {
+        let message = format!(
+            "nothing is there: `offset` {offset} is behind the last result; give a smaller one, or \
+             leave it out to begin again"
+        );
+        warnings.push(Warning::new("offset_too_far", message));
     }
     if is_cut {
         warnings.push(Warning::new(
@@ -265,17 +275,17 @@ pub(crate) fn search(
     let surroundings = indexer.config().store.surroundings_of(&passages)?;
     let pointers = exact_pointers(indexer, &fresh)?;
     let mut items = Vec::new();
-    for ((Places { ranked, document, duplicates, rank }, surroundings), pointer) in
+    for ((Places { ranked, snippet, document, duplicates, rank }, surroundings), pointer) in
         fresh.into_iter().zip(surroundings).zip(pointers)
     {
-        let modified = document.and_then(|document| document.metadata["modified"].as_i64());
+        let modified = document.as_ref().and_then(|found| found.metadata["modified"].as_i64());
+        let no_text = document.as_ref().and_then(by_name::why);
         let path = ranked.hit.document.to_string();
-        let start = ranked.passage.passage.span.start + ranked.snippet.span.start;
-        let snippet = &ranked.snippet.span;
+        let start = ranked.passage.passage.span.start + snippet.span.start;
         let around = Around::from(surroundings).of_part(
             &ranked.passage.passage.text,
-            snippet.start,
-            snippet.end,
+            snippet.span.start,
+            snippet.span.end,
         );
         items.push(FileHit {
             duplicates,
@@ -283,13 +293,19 @@ pub(crate) fn search(
             around,
             ext: ext_of(Path::new(&path)),
             pointer,
-            snippet: ranked.snippet.text,
+            // The name is no text of the file.
+            snippet: if no_text.is_some() { String::new() } else { snippet.text },
+            no_text,
             score: ranked.hit.score.rounded(),
             modified: modified.map(|at| iso_seconds(Timestamp(at))).unwrap_or_default(),
             explanation: ranked.hit.explanation,
-            char_start: start + ranked.snippet.focus,
+            char_start: start + snippet.focus,
             path,
         });
+    }
+    if items.iter().any(|item| item.no_text.is_some()) {
+        // It says that no file passes the filters, and speaks of texts.
+        warnings.retain(|warning| warning.code != FILTERED_OUT);
     }
     let pagination = Pagination {
         offset,
@@ -298,42 +314,11 @@ pub(crate) fn search(
         total_estimate: taken.total.n,
         total_is_exact: taken.total.is_exact && !is_indexing,
         has_more,
+        is_in_fixed_order: taken.is_deep,
     };
     let (exts, years) = (filters.shown_exts(), shown(&filters.years));
     let (coverage, timings) = (response.coverage, response.timings);
     Ok(SearchResults { items, pagination, exts, years, warnings, coverage, timings })
-}
-
-/// Says how far the first index of a root is, while it is not complete: more may be found later.
-pub(crate) fn first_index(
-    indexer: &Indexer,
-    queue: &JobQueue,
-    root: &str,
-) -> Result<Option<Warning>> {
-    if indexer.is_completed(root)? {
-        return Ok(None);
-    }
-    let Some(job) = queue.active(INDEX_JOB, root)? else {
-        // A folder that was indexed in parts is not called empty, and not whole either.
-        let message = match indexer.has_documents(root)? {
-            true => format!(
-                "`{root}` was never indexed to its end: more may be found when indexFolder has \
-                 gone over it"
-            ),
-            false => format!("nothing of `{root}` is indexed yet: indexFolder begins it"),
-        };
-        return Ok(Some(Warning::new("not_indexed", message)));
-    };
-    let n_done = job.progress.n_done;
-    let so_far = match (job.state, job.progress.n_total) {
-        (JobState::Queued, _) => "it has not begun".to_owned(),
-        (_, Some(n_total)) => format!("{n_done} of {} files so far", n_total.max(n_done)),
-        (_, None) => format!("{n_done} files so far"),
-    };
-    let message = format!(
-        "`{root}` is being indexed for the first time: {so_far}; more may be found when it is done"
-    );
-    Ok(Some(Warning::new("first_index", message)))
 }
 
 /// A search for one page, its filters decided.
@@ -419,58 +404,15 @@ pub(crate) fn reach(request: &SearchRequest, spare: usize) -> usize {
     }
 }
 
-/// Files asked for beyond those wanted: some of a page may be the same.
-pub(crate) const SPARE_FOR_DUPLICATES: usize = 30;
+/// Files asked for beyond those wanted: some of a page may be the same. With ten wanted, their
+/// passages are no more than those that a search judges anyway.
+pub(crate) const SPARE_FOR_DUPLICATES: usize = 22;
 
 /// How many times more candidates are looked at when a page would be short without need.
 const MAX_FACTOR: usize = 64;
 
 /// Passages of one file among the candidates of a search, when pages far down are asked for.
 const PASSAGES_PER_FILE: usize = 4;
-
-/// Names the places of hits so that `openFile` shows them: the line that holds most of what was
-/// asked for, where the file has lines. A unit that is longer than one preview is followed by the
-/// character in the file where the hit begins.
-///
-/// Of each file no more is read than one preview before the hit, and of all files together: a unit
-/// that begins further above is a long one, wherever that is.
-fn exact_pointers(indexer: &Indexer, hits: &[Places]) -> Result<Vec<String>> {
-    let shown = MAX_PREVIEW_CHARS - MAX_SNIPPET_CHARS;
-    let start_of =
-        |hit: &Places| hit.ranked.passage.passage.span.start + hit.ranked.snippet.span.start;
-    let wanted: Vec<(&Passage, usize)> = hits
-        .iter()
-        .map(|hit| {
-            // A unit begins behind the start of the file, so a hit near that needs no look back.
-            let from = start_of(hit).checked_sub(shown).unwrap_or(usize::MAX);
-            (&hit.ranked.passage.passage, from)
-        })
-        .collect();
-    let store = &indexer.config().store;
-    let stretches = store.passages_back_to(indexer.namespace(), &wanted)?;
-    let named = hits.iter().zip(stretches).map(|(hit, stretch)| {
-        let (passage, snippet) = (&hit.ranked.passage.passage, &hit.ranked.snippet);
-        let lines = hit
-            .document
-            .as_ref()
-            .map_or_else(Lines::default, |document| Lines::from_json(&document.metadata[LINES]));
-        let pointer = match lines.at(passage, snippet.span.start + snippet.focus) {
-            Some(line) => passage.pointer.on_line(line),
-            None => passage.pointer.clone(),
-        };
-        let path = hit.ranked.hit.document.as_str();
-        let found = place::find(path, &pointer.to_string(), &stretch, &lines);
-        let unit = found.ok().and_then(|(_, covered)| stretch.get(covered.start));
-        let unit_start = unit.map_or(0, |passage| passage.span.start);
-        let start = start_of(hit);
-        let is_shown = (unit_start..=unit_start + shown).contains(&start);
-        Place { pointer: Some(pointer), char_start: (!is_shown).then_some(start) }.to_string()
-    });
-    Ok(named.collect())
-}
-
-/// The longest snippet, in characters.
-const MAX_SNIPPET_CHARS: usize = 400;
 
 /// Names the roots to search: those asked for, each of which the caller must be allowed to use.
 fn searched_roots(

@@ -9,11 +9,14 @@ use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, S
 use model::{Caller, Clock, Deadline, ReadOutcome, TenantId, Warning};
 use retrieve::Retriever;
 use store::DocumentPage;
+use text::LanguageSet;
 
+use crate::first_index::first_index;
 use crate::index::IndexArguments;
+use crate::jobs::root_of;
 use crate::name::text_of;
 use crate::preview::{FileText, PreviewRequest};
-use crate::search::{Searched, first_index};
+use crate::search::Searched;
 use crate::{
     Error, FileOutcome, INDEX_JOB, Indexed, Indexer, Preview, Result, Rewritten, RootOutcomes,
     SearchRequest, SearchResults, Strangers, Summary, SummaryRequest, preview, rewrite, search,
@@ -72,11 +75,33 @@ impl Service {
         Service(Arc::new(config))
     }
 
+    /// Gives the same folders, searched by another retriever and without a language model.
+    #[must_use]
+    pub fn without_models(&self, retriever: Retriever) -> Self {
+        Service::new(ServiceConfig {
+            indexer: Arc::clone(&self.0.indexer),
+            retriever,
+            queue: Arc::clone(&self.0.queue),
+            llm: None,
+            clock: self.0.clock.clone(),
+            index_wait: self.0.index_wait,
+        })
+    }
+
+    /// Tells whether another is a handle of the same service.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn indexer(&self) -> &Indexer {
         &self.0.indexer
     }
 
     pub(crate) fn queue(&self) -> &JobQueue {
+        &self.0.queue
+    }
+
+    pub(crate) fn shared_queue(&self) -> &Arc<JobQueue> {
         &self.0.queue
     }
 
@@ -90,6 +115,12 @@ impl Service {
         let roots = self.0.indexer.roots().visible(caller);
         let away = roots.iter().filter(|root| !self.0.indexer.is_there(&root.path));
         away.map(|root| root.name.clone()).collect()
+    }
+
+    /// Names the roots that are this program's data folder or in it: what is its own there is not
+    /// indexed.
+    pub fn roots_in_data(&self) -> Vec<String> {
+        self.0.indexer.roots_in_data()
     }
 
     /// Names the roots that were not there, did not answer or could not be read when they were
@@ -257,7 +288,7 @@ impl Service {
 
     /// Says how far the first index of a root is, while it is not complete.
     pub(crate) fn first_index(&self, root: &str) -> Result<Vec<Warning>> {
-        let warning = search::first_index(&self.0.indexer, &self.0.queue, root)?;
+        let warning = first_index(&self.0.indexer, &self.0.queue, root)?;
         Ok(warning.into_iter().collect())
     }
 
@@ -322,7 +353,10 @@ impl Service {
 
     /// Rewrites a question.
     pub fn rewrite(&self, query: &str, deadline: &Deadline) -> Result<Rewritten> {
-        rewrite::rewrite(self.0.llm.as_deref(), &self.0.clock, query, deadline)
+        let indexer = &self.0.indexer;
+        let languages = indexer.config().store.languages(indexer.namespace());
+        let languages = languages.unwrap_or_else(|_| LanguageSet::all());
+        rewrite::rewrite(self.0.llm.as_deref(), &self.0.clock, query, languages, deadline)
     }
 
     /// A job belongs to whoever asked for it, so that they can follow it.
@@ -381,8 +415,8 @@ fn answer(job: Job) -> Result<IndexAnswer> {
 /// When the catalogue fails.
 pub fn stop_jobs(queue: &JobQueue, is_meant: impl Fn(&str) -> bool) -> Result<()> {
     for job in queue.list()? {
-        let is_its = job.arguments["root"].as_str().is_some_and(&is_meant);
-        if job.kind == INDEX_JOB && !job.state.is_final() && is_its {
+        let is_its = root_of(&job).is_some_and(|root| is_meant(&root));
+        if !job.state.is_final() && is_its {
             queue.cancel(&job.id)?;
             queue.wait(&job.id, &Deadline::after(STOP_WAIT))?;
         }

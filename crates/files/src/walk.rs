@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::index::attribute;
 use crate::name::{path_of, text_of};
+use crate::own::{is_data_folder, is_own_in};
 use crate::platform;
 use crate::{FilesConfig, Root};
 
@@ -138,7 +139,11 @@ impl FileSource {
         item.attributes.insert(attribute::EXT.to_owned(), ext_of(path).into());
         let device = platform::device(metadata);
         item.metadata = json!({ "modified": modified, "bytes": metadata.len(), "device": device });
-        let coarse = format!("{}-{modified}{}", metadata.len(), self.owner);
+        // A file that is too large is looked at again when the limit is another one, and one that
+        // was not is too large now without any change of its own.
+        let is_over = metadata.len() > self.max_file_bytes;
+        let over = if is_over { format!(" over {}", self.max_file_bytes) } else { String::new() };
+        let coarse = format!("{}-{modified}{}{over}", metadata.len(), self.owner);
         item.fingerprint = match platform::exact_times(metadata) {
             Some(times) => format!("{coarse} {times}"),
             None => coarse.clone(),
@@ -279,7 +284,8 @@ fn only(
             let next = paths.range::<Path, _>((Bound::Included(path), Bound::Unbounded)).next();
             next.is_some_and(|next| next.starts_with(path)) || is_at_or_below(paths, path)
         };
-        paths.as_ref().is_none_or(is_on_the_way) && !left_out.iter().any(|folder| path == folder)
+        paths.as_ref().is_none_or(is_on_the_way)
+            && !left_out.iter().any(|folder| path.starts_with(folder))
     }
 }
 
@@ -308,17 +314,11 @@ fn builder_for(
     let patterns = ignore_patterns(root, &config.ignore).unwrap_or_else(|_| Gitignore::empty());
     builder.filter_entry(move |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        !patterns.matched(entry.path(), is_folder).is_ignore()
-            && passes(entry)
-            && !(is_folder && is_data_folder(entry.path()))
+        let is_own =
+            is_folder && is_data_folder(entry.path()) || is_own_in(entry.path(), is_data_folder);
+        !patterns.matched(entry.path(), is_folder).is_ignore() && passes(entry) && !is_own
     });
     builder
-}
-
-/// Tells whether a folder is the data folder of a Dowse, this one or any other: it holds what other
-/// callers asked, and copies of documents that not everybody may see.
-pub(crate) fn is_data_folder(folder: &Path) -> bool {
-    folder.join("store.mark").is_file() && folder.join("store").is_dir()
 }
 
 /// A file of a folder that is listed.

@@ -10,7 +10,8 @@ use store::DocumentInfo;
 
 use crate::name::text_of;
 use crate::outcomes::outcome_of;
-use crate::walk::{FileSource, Selection, ext_of, is_data_folder};
+use crate::own::is_data_folder;
+use crate::walk::{FileSource, Selection, ext_of};
 use crate::{FilesConfig, Indexer, Result, Root};
 
 /// Why there is no text.
@@ -52,7 +53,7 @@ impl WithoutText {
         match self {
             WithoutText::Read { outcome, reason, state } => {
                 let then = match state {
-                    FileState::Same => "no search finds it, `listFiles` shows it",
+                    FileState::Same => "searches find it by its name alone",
                     FileState::Changed => "it has changed since, and is not indexed anew yet",
                 };
                 format!("no text of this file is in the index: {outcome} ({reason}); {then}")
@@ -95,11 +96,11 @@ impl Indexer {
         if self.is_walked(root, path, files) {
             return Ok(WithoutText::NotYet);
         }
-        let below_root = |folder: &&Path| folder.starts_with(&root.path);
+        let below_root = |folder: &&Path| folder.starts_with(&root.path) && *folder != root.path;
         let is_data = |folder: &Path| {
             is_data_folder(folder) || self.config().data_dir.as_deref() == Some(folder)
         };
-        if path.ancestors().skip(1).take_while(below_root).any(is_data) {
+        if self.is_own_data(path) || path.ancestors().skip(1).take_while(below_root).any(is_data) {
             return Ok(WithoutText::InDataFolder);
         }
         // The walk itself says which rule it is: the one without which it comes to the file.

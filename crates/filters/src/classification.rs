@@ -15,7 +15,6 @@ pub(crate) struct Classification {
     parents: HashSet<String>,
 }
 
-/// The place of one code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodePlace {
     pub(crate) code: String,
@@ -95,7 +94,6 @@ impl Classification {
         code.ends_with('.') || self.parents.contains(&canonical_code(code))
     }
 
-    /// Gives the place of a code.
     pub(crate) fn place(&self, code: &str) -> CodePlace {
         let canonical = canonical_code(code);
         let components: Vec<&str> = canonical.split('.').collect();

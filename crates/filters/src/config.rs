@@ -17,7 +17,7 @@ use crate::template;
 pub struct FiltersConfig {
     /// The score that the best match must reach.
     pub best_match_threshold: f64,
-    /// By how much it must lead the second.
+    /// By how much it must lead the second; a misspelt name must lead by twice as much.
     pub best_match_margin: f64,
 }
 
@@ -28,14 +28,15 @@ impl Default for FiltersConfig {
 }
 
 impl FiltersConfig {
-    /// Tells whether the best of two scores can be taken without asking.
+    /// Tells whether the best of two scores can be taken without asking, where the best must lead
+    /// by so much.
     ///
     /// Rounded scores are compared, so that what is shown explains what was decided; two equal
     /// scores are always ambiguous.
-    pub fn is_sure(&self, best: f64, second: f64) -> bool {
+    pub fn is_sure(&self, best: f64, second: f64, needed: f64) -> bool {
         let round = |score: f64| (score * 10_000.0).round();
         let lead = round(best) - round(second);
-        best >= self.best_match_threshold && lead > 0.0 && lead >= round(self.best_match_margin)
+        best >= self.best_match_threshold && lead > 0.0 && lead >= round(needed)
     }
 }
 

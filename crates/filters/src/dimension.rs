@@ -116,7 +116,6 @@ impl Dimension {
         names
     }
 
-    /// Gives a property of an entry.
     pub(crate) fn property(&self, entry: EntryIdx, property: &str) -> Option<Value> {
         if let Some(locale) = property.strip_prefix("name_") {
             return Some(self.name(entry, Some(locale)).into());

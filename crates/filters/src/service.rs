@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::config::{DimensionConfig, FilterKeyConfig, FiltersConfig};
 use crate::dimension::Dimension;
-use crate::request::{MAX_BATCH, MAX_WALKED, SearchRequest};
+use crate::request::{MAX_WALKED, SearchRequest};
 use crate::response::SearchResponse;
 use crate::snapshot::{DimensionInfo, Snapshot};
 use crate::source::Source;
@@ -160,21 +160,6 @@ impl Service {
         })
     }
 
-    /// Looks many texts up; each answer is at the place of its request, and one that fails
-    /// fails alone.
-    ///
-    /// Fails when there are none or too many.
-    pub fn search_many(
-        &self,
-        caller: &Caller,
-        requests: &[SearchRequest],
-    ) -> Result<Vec<Result<SearchResponse>>> {
-        if requests.is_empty() || requests.len() > MAX_BATCH {
-            return Err(Error::BadBatch { n_received: requests.len(), most: MAX_BATCH });
-        }
-        Ok(requests.iter().map(|request| self.search(caller, request)).collect())
-    }
-
     /// Lists the dimensions whose source is away, each with the reason: for the operator.
     pub fn away(&self) -> Vec<(String, String)> {
         let snapshots = self.shared.loaded.iter().map(|loaded| loaded.snapshot.load());
@@ -246,9 +231,9 @@ impl Service {
         self.shared.loaded.iter().map(Loaded::category).collect()
     }
 
-    /// Tells whether a best score can be taken without asking, given the second.
-    pub(crate) fn is_sure(&self, best: f64, second: f64) -> bool {
-        self.shared.filters.is_sure(best, second)
+    /// Says when a match can be taken without asking.
+    pub(crate) fn filters_config(&self) -> FiltersConfig {
+        self.shared.filters
     }
 
     /// Gives a dimension that holds at least what may match a query.

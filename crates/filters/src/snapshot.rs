@@ -204,14 +204,16 @@ impl Snapshot {
         };
         let mut results = Vec::new();
         let mut n_second_forms = 0;
-        for found in &answer.matches {
+        for (place, found) in answer.matches.iter().enumerate() {
             let is_code = matches!(found.how, How::Code | How::Value);
             match dimension.forms(found.entry, &request.query, is_code) {
                 None => results.push(shown(found, None, found.score)),
                 Some([first, second]) => {
                     results.push(shown(found, Some(first), found.score));
-                    let behind = Score::new(found.score.get() - SECOND_FORM);
-                    results.push(shown(found, Some(second), behind));
+                    // The forms stay side by side, and the list sorted: what follows may be as good.
+                    let next = answer.matches.get(place + 1).map_or(0.0, |next| next.score.get());
+                    let behind = (found.score.get() - SECOND_FORM).max(next);
+                    results.push(shown(found, Some(second), Score::new(behind)));
                     n_second_forms += 1;
                 }
             }
@@ -219,7 +221,9 @@ impl Snapshot {
         // Two forms of one code are one answer: only another entry can make it ambiguous.
         let score_of =
             |place: usize| answer.matches.get(place).map_or(0.0, |found| found.score.rounded());
-        let is_sure = filters.is_sure(score_of(0), score_of(1));
+        let margin = filters.best_match_margin;
+        let needed = answer.matches.first().map_or(margin, |found| found.lead_needed(margin));
+        let is_sure = filters.is_sure(score_of(0), score_of(1), needed);
         let best_match = results.first().filter(|_| is_sure).cloned();
         results.truncate(limit);
         Ok(SearchResponse {

@@ -3,7 +3,8 @@
 //! `cargo xtask fit --cache FOLDER DATA…` asks every set for evidence, once (`rows.rs`), fits one
 //! logistic curve for each kind of evidence on the half of the queries that is not held out
 //! (`newton.rs`), prints what each collection would get from coefficients fitted on all others
-//! (`report.rs`), and writes `coefficients.rs` with its provenance (`write.rs`). The product
+//! (`report.rs`), and writes `coefficients.rs` with its provenance (`write.rs`). `--level` keeps
+//! what the coefficients say of the order and moves how many off-topic queries pass. The product
 //! does not depend on this program.
 
 mod newton;
@@ -31,6 +32,7 @@ struct Args {
     rows: Option<PathBuf>,
     n_queries: usize,
     makes_background: bool,
+    moves_level: bool,
     writes: bool,
     data: Vec<String>,
 }
@@ -70,9 +72,15 @@ fn main() -> anyhow::Result<()> {
     };
     let mut fitted = Vec::new();
     for kind in EvidenceKind::ALL {
-        let curve = newton::fit(&rows, kind, None);
+        let curve = match args.moves_level {
+            true => newton::move_level(&rows, kind),
+            false => newton::fit(&rows, kind, None),
+        };
         report::print(&rows, kind, &curve)?;
         fitted.push((kind, curve));
+    }
+    if args.moves_level {
+        return if args.writes { write::level(&fitted) } else { Ok(()) };
     }
     // Before the long part, which says how good they are and changes nothing in them.
     if args.writes {
@@ -89,6 +97,7 @@ fn read_args() -> anyhow::Result<Args> {
         rows: None,
         n_queries: 200,
         makes_background: false,
+        moves_level: false,
         writes: true,
         data: vec![],
     };
@@ -101,10 +110,11 @@ fn read_args() -> anyhow::Result<Args> {
             "--rows" => args.rows = Some(value()?.into()),
             "--queries" => args.n_queries = value()?.parse()?,
             "--background" => args.makes_background = true,
+            "--level" => args.moves_level = true,
             "--dry-run" => args.writes = false,
             other if other.starts_with('-') => bail!(
                 "unknown option `{other}`; there are --cache FOLDER, --models FOLDER, --rows FILE, \
-                 --queries N, --background, --dry-run, and the paths of judged sets"
+                 --queries N, --background, --level, --dry-run, and the paths of judged sets"
             ),
             path => args.data.push(path.to_owned()),
         }

@@ -23,6 +23,8 @@ const RIDGE: f64 = 1e-3;
 const N_STEPS: usize = 25;
 /// Off-topic queries of the tuning half with a result over 0.6, at most.
 const OFF_TOPIC_PART: f64 = 0.004;
+/// The same of both halves, where nothing but the level is chosen.
+const OFF_TOPIC_PART_OF_ALL: f64 = 0.01;
 /// The logit of the threshold that this is promised for.
 const THRESHOLD_LOGIT: f64 = 0.405_465;
 
@@ -83,8 +85,25 @@ pub(crate) fn fit(rows: &[Row], kind: EvidenceKind, left_out: Option<&str>) -> C
     let foreign = kind.names().iter().position(|name| *name == "foreign");
     let order = fit_order(&queries, deviations.len(), foreign);
     let mut curve = fit_level(&queries, &order, foreign);
-    shift(&queries, &mut curve, foreign);
+    shift(&queries, &mut curve, foreign, OFF_TOPIC_PART);
     curve.iter().zip(&deviations).map(|(weight, deviation)| weight / deviation).collect()
+}
+
+/// Gives the coefficients that the product has, with their level moved so that of all off-topic
+/// queries, in one language and across, at most the promised part passes. Words alone are left as
+/// they are: nothing in them depends on the two languages.
+pub(crate) fn move_level(rows: &[Row], kind: EvidenceKind) -> Curve {
+    if kind == EvidenceKind::Words {
+        return kind.coefficients().to_vec();
+    }
+    let asked = rows.iter().filter(|row| row.kind == Kind::Unanswerable);
+    let queries: Vec<Query> = asked
+        .map(|row| Query { weight: 1.0, points: points(row, kind), is_off_topic: true })
+        .collect();
+    let foreign = kind.names().iter().position(|name| *name == "foreign");
+    let mut curve = kind.coefficients().to_vec();
+    shift(&queries, &mut curve, foreign, OFF_TOPIC_PART_OF_ALL);
+    curve
 }
 
 /// Fits what tells relevant candidates from others. More of the query in a passage must never
@@ -227,31 +246,29 @@ fn first_of(queries: &[Query], curve: &Curve) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Moves the level so that the promised part of off-topic queries stays under the threshold: of
-/// pairs in one language by the first figure, of pairs in two by the one that marks them.
-fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>) {
-    let is_foreign = |point: &Point| foreign.is_some_and(|idx| point.figures[idx] > 0.0);
+/// Moves the level so that at most a part of the off-topic queries reaches the threshold: of pairs
+/// in one language by the first figure, of pairs in two by the one that marks them.
+fn shift(queries: &[Query], curve: &mut Curve, foreign: Option<usize>, part: f64) {
+    let mark = |point: &Point| foreign.map_or(0.0, |idx| point.figures[idx]);
     for wanted in [false, true] {
-        let mut best: Vec<f64> = queries
+        let figure = if wanted { foreign } else { Some(0) };
+        let Some(figure) = figure else { continue };
+        // How far the level may rise, for each query, before its best candidate passes.
+        let mut slack: Vec<f64> = queries
             .iter()
             .filter(|query| query.is_off_topic)
             .filter_map(|query| {
-                let own = query.points.iter().filter(|point| is_foreign(point) == wanted);
-                own.map(|point| dot(&point.figures, curve)).max_by(f64::total_cmp)
+                let own = query.points.iter().filter(|point| (mark(point) > 0.0) == wanted);
+                own.map(|point| {
+                    (THRESHOLD_LOGIT - dot(&point.figures, curve)) / point.figures[figure]
+                })
+                .min_by(f64::total_cmp)
             })
             .collect();
-        best.sort_by(f64::total_cmp);
-        let idx = (best.len() as f64 * (1.0 - OFF_TOPIC_PART)) as usize;
-        let Some(level) = best.get(idx.min(best.len().saturating_sub(1))) else { continue };
-        match (wanted, foreign) {
-            (false, _) => curve[0] += THRESHOLD_LOGIT - level,
-            (true, Some(idx)) => {
-                let marked =
-                    queries.iter().flat_map(|query| &query.points).find(|point| is_foreign(point));
-                let mark = marked.map_or(1.0, |point| point.figures[idx]);
-                curve[idx] += (THRESHOLD_LOGIT - level) / mark;
-            }
-            (true, None) => {}
+        slack.sort_by(f64::total_cmp);
+        let n_under = (slack.len() as f64 * (1.0 - part)) as usize;
+        if let Some(slack) = slack.get(slack.len().saturating_sub(n_under + 1)) {
+            curve[figure] += slack;
         }
     }
 }
@@ -425,6 +442,30 @@ mod tests {
         let solved = solve(vec![vec![0.0, 2.0], vec![3.0, 1.0]], vec![4.0, 5.0]).unwrap();
         assert!((solved[0] - 1.0).abs() < 1e-9 && (solved[1] - 2.0).abs() < 1e-9);
         assert_eq!(solve(vec![vec![1.0, 1.0], vec![1.0, 1.0]], vec![1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn the_level_lets_the_promised_part_of_off_topic_queries_pass() {
+        // The first figure is one, the second the score, the third marks pairs of two languages.
+        let query = |score: f64, mark: f64| Query {
+            weight: 1.0,
+            points: vec![Point { figures: vec![1.0, score, mark], is_relevant: false }],
+            is_off_topic: true,
+        };
+        let scores = (0..100).map(|idx| f64::from(idx) / 100.0);
+        let queries: Vec<Query> = scores
+            .clone()
+            .map(|score| query(score, 0.0))
+            .chain(scores.map(|score| query(2.0 * score, 0.5)))
+            .collect();
+        let mut curve = vec![0.0, 1.0, 0.0];
+        shift(&queries, &mut curve, Some(2), 0.1);
+        let n_passing = |mark: f64| {
+            let own = queries.iter().filter(|query| query.points[0].figures[2] == mark);
+            own.filter(|query| dot(&query.points[0].figures, &curve) > THRESHOLD_LOGIT + 1e-9)
+                .count()
+        };
+        assert_eq!([n_passing(0.0), n_passing(0.5)], [9, 9]);
     }
 
     #[test]

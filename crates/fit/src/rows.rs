@@ -30,14 +30,11 @@ pub(crate) struct Row {
     pub(crate) is_held_out: bool,
     /// Relevant documents in the collection.
     pub(crate) n_relevant: usize,
-    /// The candidates.
     pub(crate) candidates: Vec<Candidate>,
 }
 
-/// One candidate.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Candidate {
-    /// The document.
     pub(crate) document: String,
     /// Whether it answers the query.
     pub(crate) is_relevant: bool,

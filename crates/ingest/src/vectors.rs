@@ -6,7 +6,7 @@
 //! then those of the namespaces that lack the fewest, so that a small base does not wait for a large
 //! one. While nothing is missing it writes nothing.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -81,6 +81,8 @@ pub struct Vectors {
     fresh: Arc<FreshVectors>,
     /// Namespaces that people asked, the last one first.
     asked: Mutex<VecDeque<NamespaceId>>,
+    /// Namespaces that are searched by words alone.
+    without: Mutex<BTreeSet<NamespaceId>>,
     /// One at a time makes vectors, so that none is made twice; it remembers the last ones.
     paying: Mutex<Remembered>,
     state: Mutex<State>,
@@ -103,6 +105,7 @@ impl Vectors {
             holder: uuid::Uuid::new_v4().to_string(),
             wanted: Mutex::default(),
             asked: Mutex::default(),
+            without: Mutex::default(),
             paying: Mutex::new(Remembered::with(&fresh)),
             fresh,
             state: Mutex::default(),
@@ -119,6 +122,11 @@ impl Vectors {
     pub fn wake(&self) {
         self.state.lock().is_woken = true;
         self.changed.notify_all();
+    }
+
+    /// Makes no vectors in a namespace: it is searched by words alone.
+    pub fn leave_out(&self, namespace: NamespaceId) {
+        self.without.lock().insert(namespace);
     }
 
     /// Says that people ask for these passages: they get their vectors before all others. Beyond
@@ -387,6 +395,9 @@ impl Vectors {
         let space = Embedding::space_of(embedder);
         let mut owing = vec![];
         for namespace in self.store.namespaces()? {
+            if self.without.lock().contains(&namespace.id) {
+                continue;
+            }
             let counts = match self.store.counts(&namespace.id) {
                 Ok(counts) if counts.n_passages > 0 => counts,
                 // Empty, dropped meanwhile, or damaged, which others report.

@@ -38,8 +38,8 @@ pub enum Noticed {
     Everything,
 }
 
-/// What the thread that gathers is told.
-enum Told {
+/// What the system tells the thread that gathers.
+enum Signal {
     Path(PathBuf),
     /// Something happened that the system could not say.
     Lost,
@@ -61,24 +61,29 @@ impl FolderWatch {
         is_ignored: impl Fn(&Path) -> bool + Send + 'static,
         on_change: impl Fn(Noticed) + Send + 'static,
     ) -> Result<Self> {
-        let (to_gather, gathering) = bounded::<Told>(limits::MAX_WAITING_EVENTS);
+        let (to_gather, gathering) = bounded::<Signal>(limits::MAX_WAITING_EVENTS);
         let has_lost = Arc::new(AtomicBool::new(false));
         let lost = Arc::clone(&has_lost);
         let on_event = move |event: notify::Result<Event>| {
-            let tell = |told: Told| {
+            let tell = |signal: Signal| {
                 // While the channel is full, somebody is about to read it.
-                if let Err(TrySendError::Full(_)) = to_gather.try_send(told) {
+                if let Err(TrySendError::Full(_)) = to_gather.try_send(signal) {
                     lost.store(true, Ordering::Relaxed);
                 }
             };
             let event = match event {
                 Ok(event) if !event.need_rescan() => event,
-                _ => return tell(Told::Lost),
+                _ => return tell(Signal::Lost),
             };
             if !is_change(&event.kind) {
                 return;
             }
-            event.paths.into_iter().filter(|path| !is_ignored(path)).map(Told::Path).for_each(tell);
+            event
+                .paths
+                .into_iter()
+                .filter(|path| !is_ignored(path))
+                .map(Signal::Path)
+                .for_each(tell);
         };
         let config = Config::default().with_follow_symlinks(false);
         let watcher = RecommendedWatcher::new(on_event, config).map_err(Error::Watch)?;
@@ -154,27 +159,27 @@ fn is_change(kind: &EventKind) -> bool {
     }
 }
 
-fn gather(gathering: &Receiver<Told>, has_lost: &AtomicBool, on_change: &dyn Fn(Noticed)) {
+fn gather(gathering: &Receiver<Signal>, has_lost: &AtomicBool, on_change: &dyn Fn(Noticed)) {
     // The pause counts from the last time, so that a change after a long peace waits for nothing.
     let mut not_before = Instant::now();
     while let Ok(first) = gathering.recv() {
         let begun = Instant::now();
         let mut paths = BTreeSet::new();
         let mut is_everything = false;
-        let mut take = |told: Told| match told {
-            Told::Path(path) => {
+        let mut take = |signal: Signal| match signal {
+            Signal::Path(path) => {
                 paths.insert(path);
                 if paths.len() > 2 * limits::MAX_CHANGED_PATHS {
                     collapse(&mut paths, limits::MAX_CHANGED_PATHS);
                 }
             }
-            Told::Lost => is_everything = true,
+            Signal::Lost => is_everything = true,
         };
         take(first);
         loop {
             let until = (begun + LONGEST).min(Instant::now() + QUIET).max(not_before);
             match gathering.recv_deadline(until) {
-                Ok(told) => take(told),
+                Ok(signal) => take(signal),
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -307,10 +312,10 @@ mod tests {
                 sender.send(noticed).unwrap();
             });
         });
-        to_gather.send(Told::Path(PathBuf::from("/bad"))).unwrap();
+        to_gather.send(Signal::Path(PathBuf::from("/bad"))).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(noticed, Noticed::Everything);
-        to_gather.send(Told::Path(PathBuf::from("/good"))).unwrap();
+        to_gather.send(Signal::Path(PathBuf::from("/good"))).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(noticed, Noticed::Paths(BTreeSet::from([PathBuf::from("/good")])));
         drop(to_gather);
@@ -325,7 +330,7 @@ mod tests {
         let thread = std::thread::spawn(move || {
             gather(&gathering, &AtomicBool::new(false), &|noticed| sender.send(noticed).unwrap());
         });
-        to_gather.send(Told::Lost).unwrap();
+        to_gather.send(Signal::Lost).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(noticed, Noticed::Everything);
         drop(to_gather);

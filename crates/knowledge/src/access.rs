@@ -16,7 +16,6 @@ use crate::{Error, Result};
 /// Names of attributes by which passages are filtered.
 pub(crate) mod attribute {
     pub(crate) const TENANT: &str = "tenant";
-    /// The knowledge base.
     pub(crate) const BASE: &str = "knowledge_base";
     pub(crate) const COLLECTION: &str = "collection";
     /// The department; empty for all.

@@ -94,20 +94,26 @@ impl Service {
         id: &str,
         change: &BaseChange,
     ) -> Result<KnowledgeBase> {
-        let (mut base, version) = self.base(caller, id, Right::Change)?;
-        if let Some(name) = &change.name {
-            base.name = named(name)?;
-        }
-        if let Some(description) = &change.description {
-            base.description = described(description)?;
-        }
-        base.visibility = change.visibility.unwrap_or(base.visibility);
-        if let Some(given) = &change.shared_with {
-            base.shared_with = shared_with(given)?;
-        }
-        base.updated_at = self.0.clock.now();
-        self.0.catalogue.apply(&[Change::PutIfUnchanged(base.to_object(version)?)])?;
-        Ok(base)
+        self.base(caller, id, Right::Change)?;
+        let name = change.name.as_deref().map(named).transpose()?;
+        let description = change.description.as_deref().map(described).transpose()?;
+        let sharing = change.shared_with.as_ref().map(shared_with).transpose()?;
+        let now = self.0.clock.now();
+        let changed = ingest::change_object(&*self.0.catalogue, id, |base: &mut KnowledgeBase| {
+            if let Some(name) = &name {
+                base.name.clone_from(name);
+            }
+            if let Some(description) = &description {
+                base.description.clone_from(description);
+            }
+            base.visibility = change.visibility.unwrap_or(base.visibility);
+            if let Some(sharing) = &sharing {
+                base.shared_with.clone_from(sharing);
+            }
+            base.updated_at = now;
+            Ok::<_, Error>(vec![])
+        })?;
+        changed.ok_or_else(|| Error::no_base(id))
     }
 
     /// Deletes a knowledge base with all that is in it. It is gone for every caller at once; a

@@ -10,7 +10,7 @@ pub(crate) fn span_of_date(text: &str) -> Option<(Timestamp, Timestamp)> {
     let text = text.trim();
     let is_date = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     if !is_date {
-        return moment_of(text).map(|moment| (moment, moment));
+        return model::parse_iso(text).map(|moment| (moment, moment));
     }
     let (first, behind) = match text.len() {
         10 => {
@@ -27,21 +27,8 @@ pub(crate) fn span_of_date(text: &str) -> Option<(Timestamp, Timestamp)> {
         }
         _ => return None,
     };
-    Some((start_of(first)?, Timestamp(start_of(behind)?.millis() - 1)))
-}
-
-fn moment_of(text: &str) -> Option<Timestamp> {
-    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
-        return Some(Timestamp(moment.as_millisecond()));
-    }
-    let local: civil::DateTime = text.parse().ok()?;
-    let zoned = local.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(Timestamp(zoned.timestamp().as_millisecond()))
-}
-
-fn start_of(date: civil::Date) -> Option<Timestamp> {
-    let zoned = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(Timestamp(zoned.timestamp().as_millisecond()))
+    let start_of = |date: civil::Date| model::in_utc(date.at(0, 0, 0, 0));
+    Some((start_of(first), Timestamp(start_of(behind).millis() - 1)))
 }
 
 #[cfg(test)]

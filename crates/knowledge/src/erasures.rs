@@ -147,7 +147,7 @@ impl Service {
         };
         for prefix in prefixes {
             self.each_page(namespace, prefix, |page| {
-                batch.extend(page);
+                batch.extend(page.into_iter().map(|document| document.id));
                 match batch.len() < DOCUMENTS_PER_COMMIT {
                     true => Ok(()),
                     false => delete(&mut batch),

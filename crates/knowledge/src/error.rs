@@ -116,17 +116,7 @@ impl From<ObjectError> for Error {
     }
 }
 
-impl From<store::Error> for Error {
-    fn from(error: store::Error) -> Self {
-        ObjectError::from(error).into()
-    }
-}
-
-impl From<ingest::Error> for Error {
-    fn from(error: ingest::Error) -> Self {
-        ObjectError::from(error).into()
-    }
-}
+ingest::by_object_error!(Error);
 
 /// What a call of this family gives.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ingest::{BatchWait, Job, JobFailure, Progress, Stage, job_failure};
 use model::{Attributes, DocumentId, NamespaceId};
 use serde_json::{Value, json};
-use store::{DocumentPage, Manifest, TypedObject};
+use store::{DocumentInfo, DocumentPage, Manifest, TypedObject};
 
 use crate::access::attribute;
 use crate::jobs::{Additions, Move};
@@ -84,7 +84,8 @@ impl Service {
         }
     }
 
-    /// Moves passages into the namespace that their collection has now.
+    /// Moves passages into the namespace that their collection has now. They are copied as they
+    /// are stored: nothing is read or cut again, so this is no run of the pipeline.
     pub(crate) fn run_move(&self, move_: &Move, progress: &Progress) -> Result<Value> {
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, &move_.collection)? else {
             return Ok(Value::Null);
@@ -98,8 +99,9 @@ impl Service {
         let _writing = self.1.writing.lock();
         let mut n_moved = 0;
         self.each_page(&from, &collection.document_prefix(), |page| {
+            let ids: Vec<DocumentId> = page.iter().map(|info| info.id.clone()).collect();
             let mut documents = vec![];
-            for info in self.0.store.documents_by_id(&from, &page)?.into_iter().flatten() {
+            for info in page {
                 documents.push(store::Document {
                     passages: self.0.store.passages_of(&from, &info.id)?,
                     id: info.id,
@@ -110,7 +112,7 @@ impl Service {
                 });
             }
             self.0.store.upsert(&to, &documents)?;
-            self.0.store.delete(&from, &page)?;
+            self.0.store.delete(&from, &ids)?;
             n_moved += documents.len();
             progress.advance(Stage::Writing, documents.len());
             Ok(())
@@ -124,7 +126,7 @@ impl Service {
         &self,
         namespace: &NamespaceId,
         prefix: &str,
-        mut work: impl FnMut(Vec<DocumentId>) -> Result<()>,
+        mut work: impl FnMut(Vec<DocumentInfo>) -> Result<()>,
     ) -> Result<()> {
         let mut page = DocumentPage { prefix: prefix.to_owned(), after: None, limit: LIST_PAGE };
         loop {
@@ -134,7 +136,7 @@ impl Service {
             };
             let Some(last) = documents.last() else { return Ok(()) };
             page.after = Some(last.id.clone());
-            work(documents.into_iter().map(|document| document.id).collect())?;
+            work(documents)?;
         }
     }
 }

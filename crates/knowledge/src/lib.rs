@@ -38,6 +38,7 @@ mod erasures;
 mod follow;
 mod new_document;
 mod originals;
+mod paragraphs;
 mod service;
 mod versions;
 
@@ -81,7 +82,7 @@ pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};
 pub use metadata::{Condition, Matching, MetadataField, Test};
 pub use metadata_value::MetadataValue;
-pub use new_document::{Content, NewDocument, OcrRepair};
+pub use new_document::{Content, NewDocument, OcrRepair, check_description};
 pub use object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 pub use objects::{
     Collection, Document, DocumentState, KnowledgeBase, Original, Sharing, SourceFile, Visibility,

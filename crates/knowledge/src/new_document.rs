@@ -7,6 +7,9 @@ use crate::intake::ReceivedFile;
 use crate::objects::{SourceFile, TAGS};
 use crate::{Error, Result, limits};
 
+/// What a title that is too long is said to be.
+const TITLE: &str = "the length of `title`";
+
 /// What a new document holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
@@ -92,6 +95,19 @@ pub(crate) fn with_tags(mut metadata: Value, tags: Vec<String>) -> Value {
     metadata
 }
 
+/// Checks what is said of a document beside its content. Whoever reads an upload asks this of each
+/// document as it comes, so that no more is held of them than they may have.
+///
+/// # Errors
+///
+/// As adding the document does.
+pub fn check_description(title: &str, metadata: &Value, tags: &[String]) -> Result<()> {
+    bounded(TITLE, title, limits::MAX_TITLE_CHARS)?;
+    metadata_of(metadata)?;
+    tags_of(tags)?;
+    Ok(())
+}
+
 /// Takes tags: trimmed, each once, in the order given.
 pub(crate) fn tags_of(given: &[String]) -> Result<Vec<String>> {
     let (received, allowed) = (given.len(), limits::MAX_TAGS);
@@ -119,7 +135,7 @@ pub(crate) fn is_titled(new: &NewDocument) -> bool {
 
 /// Gives the title, or the file's name.
 pub(crate) fn title_of(new: &NewDocument) -> Result<String> {
-    let title = bounded("the length of `title`", &new.title, limits::MAX_TITLE_CHARS)?;
+    let title = bounded(TITLE, &new.title, limits::MAX_TITLE_CHARS)?;
     Ok(if title.is_empty() { file_name_of(new) } else { title })
 }
 

@@ -433,8 +433,9 @@ impl Service {
             stages.retain(|entry| !skipped.contains(&name_of(entry.stage)));
             let passage = &ranked.passage.passage;
             let around = Around::from(surroundings);
-            let snippet = &ranked.snippet.span;
-            let around_snippet = around.of_part(&passage.text, snippet.start, snippet.end);
+            let snippet = ranked.snippet();
+            let (start, end) = (snippet.span.start, snippet.span.end);
+            let around_snippet = around.of_part(&passage.text, start, end);
             results.push(ChunkHit {
                 around,
                 around_snippet,
@@ -443,7 +444,7 @@ impl Service {
                 chunk_index: ranked.passage.passage.ordinal,
                 pointer: ranked.passage.passage.pointer.to_string(),
                 content: ranked.passage.passage.text,
-                snippet: ranked.snippet.text,
+                snippet: snippet.text,
                 explanation: ranked.hit.explanation,
                 document_id: document.id,
                 title: document.title,
@@ -476,7 +477,6 @@ fn add(response: &mut Response, more: Response) {
         response.best_below.take().into_iter().chain(more.best_below).max_by_key(best);
 }
 
-/// The name of a stage in timings.
 fn name_of(stage: Stage) -> &'static str {
     match stage {
         Stage::Atlas => "atlas",

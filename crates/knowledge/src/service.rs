@@ -131,7 +131,6 @@ impl Service {
         Ok(collections)
     }
 
-    /// Lists all collections of a knowledge base.
     pub(crate) fn collections_of(&self, base: &KnowledgeBaseId) -> Result<Vec<Collection>> {
         let page = store::ObjectPage {
             parent: Some(base.to_string()),

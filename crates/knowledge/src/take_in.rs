@@ -1,7 +1,6 @@
 //! Uploads through the write path: read from disk, cut, written and counted together.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +8,7 @@ use ingest::{
     Cut, Gone, Hooks, Item, ItemContent, ObjectError, OpenFile, Pipeline, Prepared, Progress,
     Source, Target, Unchanged,
 };
-use model::{Block, BlockKind, DocumentId, NamespaceId, Passage, Pointer, ReadOutcome, Warning};
+use model::{Block, DocumentId, NamespaceId, Passage, ReadOutcome, Warning};
 use store::{Change, Manifest, TypedObject, Upserted};
 
 use crate::documents::joined;
@@ -18,6 +17,7 @@ use crate::jobs::Addition;
 use crate::new_document::OcrRepair;
 use crate::object_ids::{CollectionId, KnowledgeDocumentId};
 use crate::objects::{Collection, Document, DocumentState, Original, chunk_id, document_of};
+use crate::paragraphs::paragraphs;
 use crate::versions::Compared;
 use crate::{Error, Result, Service, limits};
 
@@ -110,6 +110,15 @@ impl Service {
         }
         let compared = self.compare(&namespace, &wanted)?;
         let upserted = self.upsert(&collection, &wanted)?;
+        // A file says what it holds now: its old text goes before anything says that it went.
+        let emptied: Vec<DocumentId> = wanted
+            .iter()
+            .filter(|(_, prepared, document)| is_emptied(document, prepared))
+            .map(|(_, prepared, _)| prepared.document.id.clone())
+            .collect();
+        if !emptied.is_empty() {
+            self.0.store.delete(&namespace, &emptied)?;
+        }
         let mut gone = vec![];
         let mut replaced: Vec<String> = vec![];
         let counted = self.change_collection(&collection.id, |current| {
@@ -392,6 +401,15 @@ fn count(
             return vec![addition.staged.clone()];
         }
         document.error.clone_from(&prepared.reason);
+        if is_emptied(document, prepared) {
+            if was_indexed {
+                collection.n_documents = collection.n_documents.saturating_sub(1);
+                collection.n_chunks = collection.n_chunks.saturating_sub(document.n_chunks);
+            }
+            document.state = DocumentState::Failed;
+            (document.n_chunks, document.before) = (0, None);
+            return kept_original(document, addition);
+        }
         document.restore();
         // A content that cannot be read does not take the old one away.
         document.state = if was_indexed { DocumentState::Ready } else { DocumentState::Failed };
@@ -426,6 +444,12 @@ fn count(
     kept_original(document, addition)
 }
 
+/// Tells whether a document follows a file that has no text any more. What a person sent stays
+/// found until they send something that can be read; a file is what it is.
+fn is_emptied(document: &Document, prepared: &Prepared) -> bool {
+    document.source.is_some() && !prepared.outcome.has_text()
+}
+
 /// Gives the title of a document whose content was read: the one that its row has now, since it
 /// may have been changed while the content was read; one made from the content where it has none.
 fn title_of<'a>(document: &'a Document, prepared: &'a Prepared) -> &'a str {
@@ -447,40 +471,6 @@ fn is_done(document: &Document, addition: &Addition) -> bool {
     document.version == addition.version
         && document.state == DocumentState::Ready
         && document.staged() != Some(addition.staged.as_str())
-}
-
-/// Text that was given as text: blank lines end a paragraph, and each remembers its line. It is
-/// read a line at a time, so that a long text is held once.
-fn paragraphs(text: impl Read) -> std::io::Result<Vec<Block>> {
-    let mut text = BufReader::new(text);
-    let mut blocks: Vec<Block> = vec![];
-    let mut paragraph = String::new();
-    let mut first_line = 1;
-    let mut bytes = vec![];
-    for number in 1_u32.. {
-        bytes.clear();
-        let is_over = text.read_until(b'\n', &mut bytes)? == 0;
-        let line = String::from_utf8_lossy(&bytes);
-        let line = line.trim_end_matches('\n');
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        if line.trim().is_empty() {
-            if !paragraph.is_empty() {
-                let text = std::mem::take(&mut paragraph);
-                blocks.push(Block::new(text, Pointer::Line(first_line), BlockKind::Paragraph));
-            }
-            if is_over {
-                break;
-            }
-            continue;
-        }
-        if paragraph.is_empty() {
-            first_line = number;
-        } else {
-            paragraph.push('\n');
-        }
-        paragraph.push_str(line);
-    }
-    Ok(blocks)
 }
 
 fn first_words(blocks: &[Block]) -> String {

@@ -71,6 +71,8 @@ pub struct Match {
     pub matched: String,
     /// In which way it matched.
     pub how: How,
+    /// Whether a word of the query is a slip away from the name's, or only begins it.
+    pub is_misspelt: bool,
     /// pg_trgm's similarity of the folded query and the folded matched text.
     pub trigram_similarity: f64,
 }

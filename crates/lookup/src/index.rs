@@ -51,7 +51,6 @@ pub(crate) enum NameSource {
     Alias(u32),
 }
 
-/// One word at its place in a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordOfName {
     pub(crate) word: WordIdx,

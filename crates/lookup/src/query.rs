@@ -34,7 +34,6 @@ pub(crate) struct Reading {
     pub(crate) factor: f32,
 }
 
-/// One word of a query.
 #[derive(Debug)]
 pub(crate) struct QueryWord {
     pub(crate) token: Token,

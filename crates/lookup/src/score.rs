@@ -17,6 +17,9 @@ const OTHER_ORDER: f32 = 0.985;
 /// How sure a word must be to carry a name that other words of the query do not fit.
 const SURE: f32 = 0.93;
 
+/// From here on a word is as somebody wrote it on purpose: in other letters or the other orthography.
+const AS_WRITTEN: f32 = 0.95;
+
 /// The share of a name that a query must hold for the name to be whole in it.
 const WHOLE_NAME: f32 = 0.8;
 
@@ -75,10 +78,34 @@ impl Needed {
     }
 }
 
-/// Scores a name between 0 and 1.
-pub(crate) fn score(index: &Index, reading: &Reading, needed: &Needed, name: &NameRecord) -> f32 {
+/// What a name is worth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scored {
+    /// Between 0 and 1.
+    pub(crate) score: f32,
+    /// Whether a word of the query is a slip away from the name's, or only begins it.
+    pub(crate) is_misspelt: bool,
+}
+
+/// Scores a name.
+pub(crate) fn score(
+    index: &Index,
+    reading: &Reading,
+    needed: &Needed,
+    name: &NameRecord,
+) -> Scored {
     let answered = answer(index, reading, index.words_of(name));
-    score_answered(index, reading, needed, name, &answered)
+    let score = score_answered(index, reading, needed, name, &answered);
+    let words = index.words_of(name);
+    let answers = reading.words.iter().zip(&answered.by_query_word);
+    let is_misspelt = answers.filter_map(|(word, answer)| Some((word, (*answer)?))).any(
+        |(word, (place, similarity))| {
+            word.nature == Nature::Plain
+                && similarity < AS_WRITTEN
+                && !is_abbreviation(index, word, &words[place])
+        },
+    );
+    Scored { score, is_misspelt }
 }
 
 fn score_answered(
@@ -218,11 +245,51 @@ fn answer(index: &Index, reading: &Reading, words: &[WordOfName]) -> Answered {
     pairs.sort_by(|left, right| {
         right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)).then(left.2.cmp(&right.2))
     });
+    loop {
+        let answered = pair_up(reading, words, &pairs);
+        let n_before = pairs.len();
+        pairs.retain(|(_, query_idx, place)| {
+            let is_taken = answered.by_query_word[*query_idx].is_some_and(|(at, _)| at == *place);
+            !is_taken
+                || !is_initial(index, &reading.words[*query_idx], &words[*place])
+                || has_surname(index, words, &answered, *place)
+        });
+        if pairs.len() == n_before {
+            return answered;
+        }
+    }
+}
+
+/// Tells whether a word of a query stands for a letter of a name.
+fn is_initial(index: &Index, query_word: &QueryWord, word: &WordOfName) -> bool {
+    index.vocabulary.word(word.word).n_chars == 1
+        && query_word.token.folded.chars().nth(1).is_some()
+}
+
+/// Tells whether the query has the word that an initial goes with: `Gotham` is not the `G.` of
+/// `Library G. Smith`, as long as nothing says `Smith`.
+///
+/// That is the word after the initials, or the one before those that end a name, unless it begins
+/// it: that one says of what kind the name is.
+fn has_surname(index: &Index, words: &[WordOfName], answered: &Answered, place: usize) -> bool {
+    let says_something = |at: &usize| {
+        let word = index.vocabulary.word(words[*at].word);
+        word.n_chars > 1 && word.nature != Nature::Glue
+    };
+    let after = (place + 1..words.len()).find(says_something);
+    let before = || (0..place).rev().find(says_something).filter(|at| *at > 0);
+    after.or_else(before).is_some_and(|at| {
+        let is_plain = index.vocabulary.word(words[at].word).nature == Nature::Plain;
+        is_plain && answered.by_place[at]
+    })
+}
+
+fn pair_up(reading: &Reading, words: &[WordOfName], pairs: &[(f32, usize, usize)]) -> Answered {
     let mut answered = Answered {
         by_query_word: vec![None; reading.words.len()],
         by_place: vec![false; words.len()],
     };
-    for (similarity, query_idx, place) in pairs {
+    for (similarity, query_idx, place) in pairs.iter().copied() {
         if answered.by_query_word[query_idx].is_none() && !answered.by_place[place] {
             answered.by_query_word[query_idx] = Some((place, similarity));
             answered.by_place[place] = true;

@@ -9,7 +9,7 @@ use crate::entry::{Answer, EntryIdx, How, Match, Request};
 use crate::evidence::EvidenceIdx;
 use crate::index::{Index, NameIdx, NameSource};
 use crate::query::{readings, without_unknown_numbers};
-use crate::score::{Needed, score};
+use crate::score::{Needed, Scored, score};
 
 use crate::token::{folded_name, spelled_name, tokens};
 use crate::trigram::similarity;
@@ -205,6 +205,7 @@ struct Best {
     score: f32,
     how: How,
     matched: Matched,
+    is_misspelt: bool,
 }
 
 enum Matched {
@@ -214,13 +215,16 @@ enum Matched {
 
 impl MatchedEntries<'_> {
     fn add(&mut self, entry: EntryIdx, score: f32, how: How, text: String) {
-        self.offer(entry, Best { score, how, matched: Matched::Text(text) });
+        let matched = Matched::Text(text);
+        self.offer(entry, Best { score, how, matched, is_misspelt: false });
     }
 
-    fn add_name(&mut self, name: NameIdx, score: f32) {
+    fn add_name(&mut self, name: NameIdx, scored: Scored) {
         let record = &self.index.names[name as usize];
+        let Scored { score, is_misspelt } = scored;
         let score = score * self.factor(record.source, record.entry);
-        self.offer(record.entry, Best { score, how: How::Words, matched: Matched::Name(name) });
+        let matched = Matched::Name(name);
+        self.offer(record.entry, Best { score, how: How::Words, matched, is_misspelt });
     }
 
     fn offer(&mut self, entry: EntryIdx, best: Best) {
@@ -360,6 +364,7 @@ impl MatchedEntries<'_> {
                     score: Score::new(f64::from(raised)),
                     matched,
                     how: best.how,
+                    is_misspelt: best.is_misspelt,
                     trigram_similarity: 0.0,
                 }
             })
@@ -377,6 +382,16 @@ impl MatchedEntries<'_> {
                 .then_with(|| left.entry.cmp(&right.entry))
         });
         matches
+    }
+}
+
+impl Match {
+    /// Gives by how much a match must lead the second to be taken without asking, where a margin
+    /// says it for names as they are written. A slip may lead from one name to another, so a
+    /// misspelt one must lead by twice as much: of the misspelt cities that are taken among 34,000
+    /// half as many are another city.
+    pub fn lead_needed(&self, margin: f64) -> f64 {
+        if self.is_misspelt { 2.0 * margin } else { margin }
     }
 }
 

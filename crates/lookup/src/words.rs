@@ -17,7 +17,6 @@ pub(crate) enum Nature {
     Plain,
 }
 
-/// Gives the nature of a folded word.
 pub(crate) fn nature(folded: &str) -> Nature {
     if GLUE.contains(&folded) {
         Nature::Glue

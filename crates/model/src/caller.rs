@@ -127,9 +127,15 @@ impl Caller {
         tenant_fits && role_fits
     }
 
-    /// Gives the key under which the caller's rate is counted and audited.
+    /// Gives the key under which what the caller does is counted and kept. No name holds a line
+    /// break, while `a/b` may be a tenant or a part of a subject.
     pub fn client_key(&self) -> String {
-        format!("{}/{}", self.tenant, self.subject)
+        Caller::client_key_of(&self.tenant, &self.subject)
+    }
+
+    /// Gives the same for whoever has a name in a tenant.
+    pub fn client_key_of(tenant: &TenantId, subject: &str) -> String {
+        format!("{tenant}\n{subject}")
     }
 }
 
@@ -191,6 +197,16 @@ mod tests {
         for (name, caller, expected) in cases {
             assert_eq!(caller.is_meant_by(name), expected, "{name} {}", caller.subject);
         }
+    }
+
+    /// `a/b` of `c` and `b/c` of `a` shared rates, slots and pages of the console.
+    #[test]
+    fn callers_of_two_tenants_have_two_keys() {
+        let named = |tenant: &str, subject: &str| {
+            Caller { subject: subject.to_owned(), ..reader(tenant, &[]) }.client_key()
+        };
+        assert_ne!(named("a/b", "c"), named("a", "b/c"));
+        assert_eq!(named("a", "c"), named("a", "c"));
     }
 
     #[test]

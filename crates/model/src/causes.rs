@@ -1,6 +1,13 @@
-//! An error with all its causes in one line, for logs and for the record of a job.
+//! The causes of an error: walked, and in one line for logs and for the record of a job.
 
 use std::error::Error;
+
+/// Gives an error and its causes, outermost first.
+pub fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| Error::source(*error))
+}
 
 /// Writes an error and its causes, outermost first, separated by colons. A cause that the text
 /// before it says already is left out: some libraries write their causes into their own message.
@@ -11,14 +18,12 @@ use std::error::Error;
 /// ```
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
+    for inner in error.source().into_iter().flat_map(causes) {
         let of_cause = inner.to_string();
         if !text.contains(&of_cause) {
             text.push_str(": ");
             text.push_str(&of_cause);
         }
-        cause = inner.source();
     }
     text
 }

@@ -9,11 +9,59 @@ const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
 const SAMPLE_RECORDS: usize = 20;
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// Gives the byte that cuts the first records most evenly into most cells; a comma when none does.
+/// Lines above the names of the columns that are looked through: titles, remarks.
+pub const MAX_LINES_ABOVE: usize = 20;
+
+/// Gives what separates cells: what cuts the first records most evenly into most cells and is in
+/// the first line, which names the columns. Rows with lists can have more of what separates the
+/// values of a list. A first line that holds none of it, above lines that agree on one, is a title.
+/// A comma when nothing separates.
 ///
 /// `text` is the beginning of the file, in an encoding that keeps ASCII. What is between
-/// quotes does not count.
+/// quotes does not count for evenness.
 pub fn guess_delimiter(text: &[u8]) -> u8 {
+    let mut rest = text;
+    for _ in 0..=MAX_LINES_ABOVE {
+        let guessed = most_even(rest);
+        let header = first_record(rest);
+        let count = |wanted: u8| header.iter().filter(|byte| **byte == wanted).count();
+        if count(guessed) > 0 {
+            return guessed;
+        }
+        let in_header = CANDIDATES.into_iter().max_by_key(|candidate| count(*candidate));
+        if let Some(separator) = in_header.filter(|candidate| count(*candidate) > 0) {
+            return separator;
+        }
+        rest = rest.get(header.len() + 1..).unwrap_or_default();
+    }
+    most_even(text)
+}
+
+/// Gives the first record without its end; the first line, where a quote in it never closes.
+fn first_record(text: &[u8]) -> &[u8] {
+    let mut is_quoted = false;
+    let sample = text.iter().take(SAMPLE_BYTES);
+    let end = sample.enumerate().find(|(_, byte)| {
+        is_quoted ^= **byte == b'"';
+        **byte == b'\n' && !is_quoted
+    });
+    match end {
+        Some((end, _)) => &text[..end],
+        None => text.split(|byte| *byte == b'\n').next().unwrap_or_default(),
+    }
+}
+
+/// Reads the first line of a file, which may name what separates its cells: `sep=;`, as
+/// spreadsheets write it.
+pub fn declared_delimiter(line: &[u8]) -> Option<u8> {
+    match line.trim_ascii_end().strip_prefix(b"sep=") {
+        Some([delimiter]) if delimiter.is_ascii() => Some(*delimiter),
+        _ => None,
+    }
+}
+
+/// Gives the byte that cuts the first records most evenly into most cells; a comma when none does.
+fn most_even(text: &[u8]) -> u8 {
     let records = counts_by_record(&text[..text.len().min(SAMPLE_BYTES)]);
     let mut best = (CANDIDATES[0], 0.0);
     for (candidate_idx, candidate) in CANDIDATES.into_iter().enumerate() {

@@ -27,7 +27,7 @@ pub enum Stage {
 /// What one stage thought of one hit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StageScore {
-    /// The stage.
+    /// Whose order and score these are; [`Explanation::stage`] looks a score up by it.
     pub stage: Stage,
     /// The position in the stage's own order, from 1.
     pub rank: u32,

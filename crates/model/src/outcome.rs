@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// Why a file is, or is not, found by its text. All but [`ReadOutcome::Indexed`] are
-/// in lists of files, and no search finds them.
+/// in lists of files, and searches of files find them by their names alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadOutcome {

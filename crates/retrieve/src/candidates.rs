@@ -57,14 +57,14 @@ impl List {
     }
 }
 
-/// Asks every scope by words. `extra` is what the query itself asks of every document.
+/// Asks every scope for so many by words. `extra` is what the query itself asks of every document.
 pub(crate) fn by_words(
     store: &Store,
     request: &Request<'_>,
     words: &WordsQuery,
     extra: &Filter,
+    limit: usize,
 ) -> Result<List> {
-    let limit = request.pipeline.n_by_words;
     let mut list = List::default();
     let is_empty = words.should.is_empty() && words.must.is_empty();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {

@@ -14,7 +14,7 @@ impl Retriever {
         for scope in request.scopes {
             let filter: Filter = scope.filter.clone().and(question.filter.clone());
             let (words, deadline) = (&question.for_words, request.deadline);
-            let counted = self.store.count(&scope.namespace, words, &filter, deadline)?;
+            let counted = self.store.count(&scope.namespace, Some(words), &filter, deadline)?;
             let Some(counted) = counted else { return Ok(None) };
             total.n += counted.n_documents;
             total.is_exact &= counted.is_exact;

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::coefficients::coefficients;
+
 /// What the words of the query say of a passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct WordFigures {
@@ -44,7 +46,7 @@ pub struct Evidence {
     pub n_tokens: usize,
     /// What a cross-encoder said, 0 to 1.
     pub cross_encoder: Option<f64>,
-    /// Whether query and passage show that they are in different languages.
+    /// Whether query and passage are in different languages: both show theirs, or the model tells.
     pub is_foreign: bool,
 }
 
@@ -67,6 +69,11 @@ impl EvidenceKind {
 
     /// Gives how many of the figures, the first ones, are of the query alone.
     pub const N_OF_QUERY: usize = QUERY_NAMES.len();
+
+    /// Gives what each of the figures weighs in the score, in order.
+    pub fn coefficients(self) -> &'static [f64] {
+        coefficients(self)
+    }
 
     /// Gives the names of the figures that this kind is judged by, in order.
     pub fn names(self) -> Vec<&'static str> {
@@ -146,11 +153,14 @@ impl Evidence {
         // Where words say little, because the languages differ or other words were chosen, vectors
         // say more. Bounded, so that one more word in a passage always outweighs it.
         let uncovered = 1.0 - words.coverage.clamp(0.0, 1.0);
-        let foreign = f64::from(u8::from(self.is_foreign));
+        // A name or a code that the passage has is the same in every language, and of a query that
+        // has no subject the model cannot tell the language.
+        let is_foreign = self.is_foreign && words.function_share <= MAX_FUNCTION_SHARE;
+        let foreign = if is_foreign { uncovered } else { 0.0 };
         let vector = self.vector.unwrap_or(0.0);
         let late = self.late.unwrap_or(0.0);
         if kind >= EvidenceKind::Vector {
-            figures.extend([vector, foreign * vector, foreign]);
+            figures.extend([vector, foreign * vector.min(MAX_UNCOVERED), foreign]);
         }
         match kind {
             EvidenceKind::Words => figures.push(words.coverage * content),
@@ -164,6 +174,20 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_a_passage_has_are_in_no_foreign_language() {
+        let foreign = |coverage: f64, function_share: f64| -> f64 {
+            let words = WordFigures { coverage, function_share, ..WordFigures::default() };
+            let evidence =
+                Evidence { words, vector: Some(1.0), is_foreign: true, ..Evidence::default() };
+            let names = EvidenceKind::Vector.names();
+            let at = names.iter().position(|name| *name == "foreign").unwrap();
+            evidence.figures(EvidenceKind::Vector)[at]
+        };
+        assert_eq!([foreign(0.0, 0.0), foreign(0.75, 0.0), foreign(1.0, 0.0)], [1.0, 0.25, 0.0]);
+        assert_eq!(foreign(0.0, 0.9), 0.0);
+    }
 
     #[test]
     fn every_figure_has_a_name() {

@@ -11,7 +11,7 @@ use text::LanguageSet;
 use crate::breaker::Breaker;
 use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
-use crate::judge::{Depth, Gathered, Judged, judge};
+use crate::judge::{Depth, Gathered, Judged, judge, most_judged};
 use crate::question::{Question, analyse, analyse_characters};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
@@ -121,7 +121,7 @@ impl Retriever {
     /// when the store can be searched neither by words nor by vector, or its passages cannot
     /// be read; every other stage that fails is skipped with a warning.
     pub fn search(&self, request: &Request<'_>) -> Result<Response> {
-        let (response, _) = self.search_traced(request)?;
+        let response = self.search_with(request, None, None)?;
         if let Some(observer) = &self.observer {
             observer(&response.timings);
         }
@@ -136,7 +136,7 @@ impl Retriever {
         request: &Request<'_>,
         order: &FixedOrder<'_>,
     ) -> Result<Response> {
-        let (response, _) = self.search_with(request, Some(order))?;
+        let response = self.search_with(request, Some(order), None)?;
         if let Some(observer) = &self.observer {
             observer(&response.timings);
         }
@@ -144,14 +144,17 @@ impl Retriever {
     }
 
     pub(crate) fn search_traced(&self, request: &Request<'_>) -> Result<(Response, Trace)> {
-        self.search_with(request, None)
+        let mut trace = Trace::default();
+        let response = self.search_with(request, None, Some(&mut trace))?;
+        Ok((response, trace))
     }
 
     fn search_with(
         &self,
         request: &Request<'_>,
         order: Option<&FixedOrder<'_>>,
-    ) -> Result<(Response, Trace)> {
+        mut trace: Option<&mut Trace>,
+    ) -> Result<Response> {
         let whole = Instant::now();
         let without = Pipeline { model_rerank: false, ..request.pipeline.clone() };
         let request = &match self.is_reranking {
@@ -163,7 +166,13 @@ impl Retriever {
         warnings.extend(behind(self.store.follower_lag()));
         let mut timings = Vec::new();
 
-        let (words, semantic) = self.side_by_side(request, &question, &mut timings);
+        // Nothing is judged beyond these where there is no other list to fuse with.
+        let n_alone = match order {
+            Some(_) => request.pipeline.n_by_words,
+            None => most_judged(request.pipeline.n_lexical, n_asked(request))
+                .min(request.pipeline.n_by_words),
+        };
+        let (words, semantic) = self.side_by_side(request, &question, n_alone, &mut timings);
         let mut words = self.words_or_skip(words, &semantic, &mut warnings)?;
         warnings.extend(semantic.warnings.iter().cloned());
         let mut corrected_query = None;
@@ -204,11 +213,10 @@ impl Retriever {
             n: count(&fused, request.grouping),
             is_exact: !words.is_full && !words.is_partial,
         };
-        let mut trace = Trace {
-            vectors: documents(semantic.list.found.iter().map(|found| &found.document)),
-            fused: documents(fused.iter().map(|fused| &fused.document)),
-            judged: vec![],
-        };
+        if let Some(trace) = &mut trace {
+            trace.vectors = documents(semantic.list.found.iter().map(|found| &found.document));
+            trace.fused = documents(fused.iter().map(|fused| &fused.document));
+        }
         let depth = match order {
             Some(order) => {
                 fused = page_in_order(fused, order, request);
@@ -228,7 +236,9 @@ impl Retriever {
                 None => words.n_vectors,
             },
         };
-        trace.judged.clone_from(&judged);
+        if let Some(trace) = trace {
+            trace.judged.clone_from(&judged);
+        }
         let best = judged.first().map(|judged| judged.score);
         let n_judged = judged.len();
         let hits = match order {
@@ -247,9 +257,7 @@ impl Retriever {
             .map(|score| BestBelow { score, n_dropped: n_judged });
         let took = whole.elapsed();
         let corrected = corrected_query;
-        let response =
-            Response { hits, total, warnings, timings, took, coverage, best_below, corrected };
-        Ok((response, trace))
+        Ok(Response { hits, total, warnings, timings, took, coverage, best_below, corrected })
     }
 
     /// Searches once more by single Han characters, where no pair of them is anywhere; nothing where
@@ -259,25 +267,29 @@ impl Retriever {
         let Some(question) = analyse_characters(request.query, request.pipeline, languages) else {
             return Ok(None);
         };
-        let list = by_words(&self.store, request, &question.for_words, &question.filter)?;
+        let limit = request.pipeline.n_by_words;
+        let list = by_words(&self.store, request, &question.for_words, &question.filter, limit)?;
         Ok((!list.found.is_empty()).then_some((question, list)))
     }
 
-    /// Runs the two candidate searches at the same time.
+    /// Runs the two candidate searches at the same time; `n_alone` candidates are looked for by words
+    /// where there is no search by vector.
     fn side_by_side(
         &self,
         request: &Request<'_>,
         question: &Question,
+        n_alone: usize,
         timings: &mut Vec<StageTiming>,
     ) -> (Result<List>, Semantic) {
         if self.store.is_far() {
             return self.together(request, question, timings);
         }
+        let (store, for_words, filter) = (&self.store, &question.for_words, &question.filter);
         let embedder = match ready(self, request, question) {
             Ok(embedder) => embedder,
             Err(semantic) => {
                 let begun = Instant::now();
-                let words = by_words(&self.store, request, &question.for_words, &question.filter);
+                let words = by_words(store, request, for_words, filter, n_alone);
                 let skipped = words.as_ref().err().map(ToString::to_string);
                 timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
                 let skipped = semantic.skipped.clone();
@@ -295,7 +307,8 @@ impl Retriever {
                 (semantic, begun.elapsed())
             });
             let begun = Instant::now();
-            let words = by_words(&self.store, request, &question.for_words, &question.filter);
+            let limit = request.pipeline.n_by_words;
+            let words = by_words(store, request, for_words, filter, limit);
             let words = (words, begun.elapsed());
             let semantic = semantic.join().unwrap_or_else(|_| {
                 let message = "search by vector was skipped: it ended unexpectedly";
@@ -335,7 +348,9 @@ impl Retriever {
             Ok(embedder) => by_embedding(self, request, question, &embedder, both),
             Err(skipped) => *skipped,
         };
-        let words = words.unwrap_or_else(|| by_words(store, request, &question.for_words, filter));
+        let limit = request.pipeline.n_by_words;
+        let words =
+            words.unwrap_or_else(|| by_words(store, request, &question.for_words, filter, limit));
         let skipped = words.as_ref().err().map(ToString::to_string);
         timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
         let skipped = semantic.skipped.clone();
@@ -438,7 +453,11 @@ fn beyond(hits: &[Ranked], depth: usize) -> Option<Warning> {
 fn count(fused: &[Fused], grouping: Grouping) -> usize {
     match grouping {
         Grouping::Passages => fused.len(),
-        Grouping::Documents => documents(fused.iter().map(|fused| &fused.document)).len(),
+        Grouping::Documents => {
+            let documents: std::collections::HashSet<&DocumentId> =
+                fused.iter().map(|fused| &fused.document).collect();
+            documents.len()
+        }
     }
 }
 

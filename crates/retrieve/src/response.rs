@@ -6,6 +6,8 @@ use model::{Hit, Score, Span, Warning};
 use serde::Serialize;
 use store::StoredPassage;
 
+use crate::snippet::{WordMatch, snippet};
+
 /// The best window of a passage for the query, sentence-aligned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Snippet {
@@ -27,8 +29,16 @@ pub struct Ranked {
     pub hit: Hit,
     /// The passage itself.
     pub passage: StoredPassage,
-    /// The window to show.
-    pub snippet: Snippet,
+    /// The words of the query in the passage.
+    pub(crate) matches: Vec<WordMatch>,
+}
+
+impl Ranked {
+    /// Cuts the window to show. It is cut when asked for, since callers look at more than they
+    /// show, to tell copies apart.
+    pub fn snippet(&self) -> Snippet {
+        snippet(&self.matches, &self.passage.passage.text)
+    }
 }
 
 /// How many hits there are in all.

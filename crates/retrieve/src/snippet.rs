@@ -14,7 +14,7 @@ pub(crate) const MAX_CHARS: usize = 400;
 const MAX_WORD_CHARS: usize = 40;
 
 /// A word of the query in a passage.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WordMatch {
     /// The position in the list of query words.
     pub(crate) word_idx: usize,

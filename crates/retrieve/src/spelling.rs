@@ -70,7 +70,8 @@ pub(crate) fn second_try(
     }
     let mut corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
     corrected.likeness = likeness / f64::from(n_mended);
-    let list = by_words(store, request, &corrected.for_words, &question.filter)?;
+    let limit = request.pipeline.n_by_words;
+    let list = by_words(store, request, &corrected.for_words, &question.filter, limit)?;
     Ok((!list.found.is_empty()).then_some((corrected, list)))
 }
 
@@ -95,7 +96,8 @@ fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Opti
     let start: String = word.chars().take(n_kept).collect();
     let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
     query.should.push(Clause::prefix(Form::Folded, start));
-    let found = by_words(store, request, &query, &Filter::All)?.found;
+    let limit = request.pipeline.n_by_words;
+    let found = by_words(store, request, &query, &Filter::All, limit)?.found;
     let mut words = BTreeSet::new();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let own = found.iter().filter(|found| found.scope_idx == scope_idx).take(MAX_PASSAGES);

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use model::Span;
 use store::{Form, Store, StoredPassage};
 use text::{
-    Analyzer, Language, LanguageSet, Match, QueryWord, Scratch, TokenKind, content_weight,
-    detect_language, query_language, shown_language,
+    Analyzer, Language, LanguageSet, Match, QueryWord, Scratch, TokenKind, WantedWords,
+    content_weight, detect_language, query_language, shown_language,
 };
 
 use crate::features::WordFigures;
@@ -40,6 +40,7 @@ thread_local! {
 /// The words of a query with what each is worth in one namespace.
 pub(crate) struct WeighedWords<'a> {
     words: &'a [QueryWord],
+    wanted: WantedWords<'a>,
     /// Rarity in the namespace times what the word says at all.
     worth: Vec<f64>,
     /// The same as a part of what the rarest word would be worth.
@@ -103,6 +104,7 @@ impl<'a> WeighedWords<'a> {
             if words.is_empty() { 1.0 } else { 1.0 - n_content / words.len() as f64 };
         Ok(WeighedWords {
             words,
+            wanted: WantedWords::of(words),
             worth,
             rarity,
             total,
@@ -148,8 +150,9 @@ impl<'a> WeighedWords<'a> {
             title.push('\n');
             title.push_str(heading);
         }
-        let (matches, n_tokens) = analyzer.matches_and_length(self.words, text, language, scratch);
-        let (in_title, _) = analyzer.matches_and_length(self.words, &title, language, scratch);
+        let (matches, n_tokens) =
+            analyzer.matches_and_length(&self.wanted, text, language, scratch);
+        let (in_title, _) = analyzer.matches_and_length(&self.wanted, &title, language, scratch);
         let mut spans: Vec<Vec<Span>> = vec![vec![]; self.words.len()];
         let mut frequency = vec![0.0; self.words.len()];
         for found in &matches {
@@ -273,12 +276,16 @@ fn covered(title: &str, in_title: &[Match]) -> f64 {
     n_covered as f64 / letters().count().max(1) as f64
 }
 
-/// Tells whether a passage shows another language than the query's. Chinese and Japanese count as
-/// one here: a query of a few characters can be either.
+/// Tells whether a passage shows another language than the query's.
 fn is_foreign(query: Option<Language>, passage: Option<Language>) -> bool {
-    let (Some(query), Some(passage)) = (query, passage) else { return false };
-    let one_of_han = |language| matches!(language, Language::Chinese | Language::Japanese);
-    passage != query && !(one_of_han(passage) && one_of_han(query))
+    query.zip(passage).is_some_and(|(query, passage)| are_two(query, passage))
+}
+
+/// Tells whether two languages count as two. Chinese and Japanese are one: a query of a few
+/// characters can be either.
+pub(crate) fn are_two(one: Language, other: Language) -> bool {
+    let is_of_han = |language| matches!(language, Language::Chinese | Language::Japanese);
+    one != other && !(is_of_han(one) && is_of_han(other))
 }
 
 #[cfg(test)]

@@ -349,15 +349,11 @@ fn hits_fall_by_score_and_say_why() {
         assert_eq!(first.hit.explanation.exact, ["red", "roof", "tiles"]);
         assert!(first.hit.explanation.stage(Stage::Sparse).is_some());
         assert!(first.hit.explanation.stage(Stage::Rrf).unwrap() <= 1.0);
-        assert_eq!(first.snippet.text, first.passage.passage.text);
-        for found in &first.snippet.matches {
-            let word: String = first
-                .snippet
-                .text
-                .chars()
-                .skip(found.start)
-                .take(found.end - found.start)
-                .collect();
+        let snippet = first.snippet();
+        assert_eq!(snippet.text, first.passage.passage.text);
+        for found in &snippet.matches {
+            let text = snippet.text.chars();
+            let word: String = text.skip(found.start).take(found.end - found.start).collect();
             assert!(["red", "roof", "tiles"].contains(&word.as_str()), "{word}");
         }
         // The same question twice is the same answer.

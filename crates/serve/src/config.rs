@@ -1,6 +1,6 @@
 //! The `[server]` section of the configuration.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use ipnet::IpNet;
@@ -13,7 +13,8 @@ use tools::ToolNames;
 pub struct ServerConfig {
     /// The address to listen on.
     pub listen: SocketAddr,
-    /// The address in links that leave the server; the listening address unless set.
+    /// The address in links that leave the server; the listening address unless set, of this
+    /// machine where that is every address.
     pub public_url: Option<String>,
     /// `Host` headers that are accepted beside loopback.
     pub allowed_hosts: Vec<String>,
@@ -131,11 +132,47 @@ impl ServerConfig {
         }
     }
 
-    /// Gives the address for links, without a slash at its end.
+    /// Gives the address for links, without a slash at its end. A server that listens on every
+    /// address (`0.0.0.0`) is reached by none of that name: links are those of its own machine.
     pub fn link_base(&self) -> String {
+        let mut reached = self.listen;
+        if reached.ip().is_unspecified() {
+            reached.set_ip(match reached.ip() {
+                IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
         match &self.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", self.listen),
+            None => format!("http://{reached}"),
         }
+    }
+
+    /// Tells whether links are of no use on other machines, which are let in.
+    pub fn lacks_public_url(&self) -> bool {
+        self.public_url.is_none() && self.listen.ip().is_unspecified()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(listen: &str, public_url: Option<&str>, expected: &str) {
+        let public_url = public_url.map(str::to_owned);
+        let listen = listen.parse().unwrap();
+        let config = ServerConfig { listen, public_url, ..ServerConfig::default() };
+        assert_eq!(config.link_base(), expected);
+    }
+
+    /// A server in a container gave links to `http://0.0.0.0:7700`.
+    #[test]
+    fn links_begin_with_an_address_that_can_be_reached() {
+        check("127.0.0.1:7700", None, "http://127.0.0.1:7700");
+        check("192.168.1.2:80", None, "http://192.168.1.2:80");
+        check("0.0.0.0:7700", None, "http://127.0.0.1:7700");
+        check("[::]:7700", None, "http://[::1]:7700");
+        check("0.0.0.0:7700", Some("https://find.example/x/"), "https://find.example/x");
     }
 }

@@ -55,7 +55,6 @@ pub(crate) struct Counts {
     pub(crate) n_redacted: usize,
     /// Tokens of a tool's answer.
     pub(crate) n_tokens: Option<u64>,
-    /// The score of its best result.
     pub(crate) best_score: Option<f64>,
 }
 
@@ -243,7 +242,8 @@ pub(crate) fn hide_internals(error: ToolError, name: &str, id: &str) -> ToolErro
         .with_hint("the server's log has the cause under this id")
 }
 
-async fn slot(app: &App, call_context: &CallContext) -> Result<Slot, ToolError> {
+/// Waits for a slot.
+pub(crate) async fn slot(app: &App, call_context: &CallContext) -> Result<Slot, ToolError> {
     app.slots.acquire(&call_context.caller, SLOT_WAIT).await.map_err(|refused| match refused {
         NoSlot::Busy => ToolError::new(Code::Unavailable, "the server is busy")
             .with_hint("call again in a few seconds"),

@@ -32,6 +32,7 @@ mod mount;
 
 pub mod bench;
 
+pub use api::{Deleted, What, erase_answers};
 pub use app::{App, Endpoints, Opened, Shared};
 pub use config::{EndpointConfig, Network, ServerConfig};
 pub use console::{Check, ConsoleConfig, ConsoleSettings, Sessions};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::Caller;
+use model::{Around, Caller};
 use text::Budget;
 use tokio_util::sync::CancellationToken;
 use tools::{Code, ResourceBody, ToolError};
@@ -81,25 +81,16 @@ async fn guarded_read(
         };
         let mime_type = content.mime_type;
         match content.body {
-            ResourceBody::SourceText(text) => {
-                let part = part_of(&text, offset, address, &caps, Source::Redacted);
-                Ok(Read {
-                    mime_type,
-                    body: ReadBody::Text(part.text),
-                    n_redacted: part.n_redacted,
-                    next: part.next,
-                })
-            }
-            ResourceBody::SourcePart { text, next } => {
-                let last_line = goes_on(&next);
+            ResourceBody::SourceText { text, around, next } => {
+                let last_line = next.as_deref().map(goes_on).unwrap_or_default();
                 let caps = caps.without(&last_line);
-                let part = part_of(&text, offset, address, &caps, Source::Redacted);
+                let part = part_of(&text, offset, address, &caps, Source::Redacted(&around));
                 let (text, next) = match part.next {
                     // The rest of this part comes before what follows it.
-                    Some(rest) => (part.text, rest),
+                    Some(rest) => (part.text, Some(rest)),
                     None => (format!("{}{last_line}", part.text), next),
                 };
-                let (n_redacted, next) = (part.n_redacted, Some(next));
+                let n_redacted = part.n_redacted;
                 Ok(Read { mime_type, body: ReadBody::Text(text), n_redacted, next })
             }
             ResourceBody::OwnText(text) => {
@@ -123,10 +114,10 @@ async fn guarded_read(
     .await
 }
 
-/// Whether a text is redacted before it leaves.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
-    Redacted,
+/// Whether a text is redacted before it leaves, and what the source says around it.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Redacted(&'a Around),
     Own,
 }
 
@@ -148,7 +139,7 @@ fn without_offset(uri: &str) -> (&str, usize) {
 
 /// Takes as much of a text as a budget holds, from a character on. A last line names the address
 /// of the rest.
-fn part_of(whole: &str, offset: usize, address: &str, caps: &Budget, source: Source) -> Part {
+fn part_of(whole: &str, offset: usize, address: &str, caps: &Budget, source: Source<'_>) -> Part {
     let start = whole.char_indices().nth(offset).map_or(whole.len(), |(at, _)| at);
     let mut n_chars = caps.chars;
     loop {
@@ -156,9 +147,13 @@ fn part_of(whole: &str, offset: usize, address: &str, caps: &Budget, source: Sou
             whole[start..].char_indices().nth(n_chars).map_or(whole.len(), |(at, _)| start + at);
         let (text, n_redacted) = match source {
             Source::Own => (whole[start..end].to_owned(), 0),
-            Source::Redacted => {
-                let redaction = text::redact_window(whole, start..end);
-                (redaction.text, redaction.n_pieces)
+            Source::Redacted(around) => {
+                let around = Around {
+                    before: [&around.before, &whole[..start]].concat(),
+                    after: [&whole[end..], &around.after].concat(),
+                    ..around.clone()
+                };
+                guard::redacted_piece(&whole[start..end], &around)
             }
         };
         if end == whole.len() && caps.fits(&text) {

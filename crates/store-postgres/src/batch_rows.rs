@@ -15,7 +15,6 @@ const PASSAGES_PER_STATEMENT: usize = 4_096;
 /// Text written by one statement, about, in bytes: a message of the protocol is at most 1 GB.
 const BYTES_PER_STATEMENT: usize = 64 << 20;
 
-/// Rows of documents.
 #[derive(Default)]
 pub(crate) struct DocumentRows<'a> {
     keys: Vec<&'a [u8]>,

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 const MARK: char = '\u{1}';
 
-/// Spells a text.
 pub(crate) fn spell(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte <= 1) {
         return Cow::Borrowed(text);

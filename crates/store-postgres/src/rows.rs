@@ -14,7 +14,6 @@ use tokio_postgres::Row;
 use crate::connection::Connection;
 use crate::escape;
 
-/// Bytes of a key.
 const KEY_BYTES: usize = 16;
 
 /// Gives the key under which an id is found.
@@ -99,7 +98,6 @@ pub(crate) enum Lock {
 const NAMESPACE: &str = "SELECT number, id, manifest, created_at, n_documents, n_passages, \
     n_vectors, next_passage, languages, last_sequence FROM namespaces WHERE NOT is_dropped";
 
-/// Gives a namespace.
 pub(crate) async fn find_namespace(
     connection: &mut Connection,
     id: &NamespaceId,
@@ -263,7 +261,6 @@ pub(crate) fn kind_of(code: i16) -> Option<LogKind> {
     kinds.get(usize::try_from(code).ok()?).copied()
 }
 
-/// Gives a vector as bytes.
 pub(crate) fn bytes_of(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_le_bytes()).collect()
 }

@@ -66,12 +66,10 @@ impl Database {
         })
     }
 
-    /// Writes one piece of a file.
     pub(crate) fn put_piece(&self, file: &str, piece: u32, bytes: &[u8]) -> Result<()> {
         self.write(async |connection| put_piece(connection, file, piece, bytes).await)
     }
 
-    /// Gives one piece of a file.
     pub(crate) fn piece(&self, file: &str, piece: u32) -> Result<Option<Vec<u8>>> {
         self.read(async |connection| {
             let sql = "SELECT bytes FROM pieces WHERE file = $1 AND piece = $2";

@@ -185,13 +185,16 @@ impl Engine for QdrantEngine {
         terms: &[(Form, String)],
     ) -> Result<TermStatistics> {
         let state = current_state(&*self.catalogue, namespace)?;
-        let none = || terms.iter().map(|_| 0.0).collect();
+        let fields = [Field::Text, Field::Title];
+        let none = || vec![0.0; terms.len() * fields.len()];
         let (totals, holding) = match remote::entry(&*self.catalogue, state.number)? {
             None => (crate::figures::Totals::default(), none()),
             Some(entry) => {
                 let wanted: Vec<Vec<Term>> = terms
                     .iter()
-                    .map(|(form, term)| vec![Term::word(Field::Text, *form, term)])
+                    .flat_map(|(form, term)| {
+                        fields.map(|field| vec![Term::word(field, *form, term)])
+                    })
                     .collect();
                 let deadline = Deadline::after(QUESTION_LIMIT);
                 let table = self.word_table(&entry, state.counts.n_passages);
@@ -199,10 +202,11 @@ impl Engine for QdrantEngine {
                 self.figures.count(&self.client, &entry, table, &wanted, &deadline)?
             }
         };
+        let holding = holding.chunks(fields.len());
         let counted = terms.iter().zip(holding).map(|((form, term), n_passages)| TermCount {
             form: *form,
             term: term.clone(),
-            n_passages: n_passages as u64,
+            n_passages: n_passages.iter().copied().fold(0.0, f64::max) as u64,
         });
         Ok(TermStatistics {
             n_passages: totals.n_passages as u64,
@@ -279,6 +283,10 @@ impl EngineServer for QdrantEngine {
             .ask("health check", &deadline, |peer| async move { peer.health_check().await })?;
         tracing::debug!(version = reply.version, "Qdrant answers");
         Ok(())
+    }
+
+    fn has_words_here(&self, namespace: &NamespaceId) -> bool {
+        self.has_words_in_memory(namespace).unwrap_or(false)
     }
 
     fn reach_every(&self) -> Duration {

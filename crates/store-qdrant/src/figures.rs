@@ -115,8 +115,10 @@ impl Figures {
             if let Clause::Word { form, terms, .. } = clause
                 && terms.len() > 1
             {
-                let one = |term| vec![Term::word(Field::Text, *form, term)];
-                wanted.extend(terms.iter().map(|term| one(term)));
+                let one = |term: &String| {
+                    [Field::Text, Field::Title].map(|field| vec![Term::word(field, *form, term)])
+                };
+                wanted.extend(terms.iter().flat_map(one));
             }
         }
         let (totals, holding) = self.count(client, entry, table, &wanted, deadline)?;

@@ -11,8 +11,9 @@
 //!
 //! **Words in memory.** A server that is asked for a namespace of up to 131,072 passages reads its words
 //! once, in the background, and brings them along by the log: how many passages hold a word, how often
-//! each does, and what passages are called. A question then needs neither counts nor payloads from
-//! Qdrant. Without that, and in larger namespaces, both are asked for; scores are the same either way.
+//! each does, what passages are called, and what filters look at. The best by words are then found
+//! here, exactly, while Qdrant is asked for the nearest by vector alone. Without that, and in larger
+//! namespaces, candidates, counts and payloads are asked for; scores are the same either way.
 //!
 //! **Writes** can be repeated: a point's id is made of its namespace and passage number, so a write
 //! that failed in part is sent again until it is whole. One server at a time follows a namespace,
@@ -36,6 +37,7 @@ mod figures;
 mod occurrences;
 mod search;
 mod word_memory;
+mod word_search;
 mod word_table;
 
 mod engine;

@@ -59,7 +59,6 @@ impl QueryTokens {
         self.n_slots
     }
 
-    /// Counts the tokens in a point.
     pub(crate) fn counted(&self, row: &ScoredPoint) -> CountedTokens {
         let mut counts = vec![0; self.n_slots];
         for token in terms::tokens_of(text_of(row, TERMS)) {

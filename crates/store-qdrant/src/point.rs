@@ -34,7 +34,6 @@ pub(crate) const STARTS: &str = "p";
 pub(crate) const TEXT_LENGTH: &str = "lt";
 /// Words in the title and headings.
 pub(crate) const TITLE_LENGTH: &str = "lh";
-/// The text.
 pub(crate) const TEXT: &str = "text";
 /// The title of the document.
 pub(crate) const TITLE: &str = "title";
@@ -68,7 +67,6 @@ impl PrefixOf {
     }
 }
 
-/// Gives the field of an integer attribute.
 pub(crate) fn integer_field(attribute: &str) -> String {
     let mut field = "n_".to_owned();
     for char in attribute.chars() {
@@ -80,7 +78,6 @@ pub(crate) fn integer_field(attribute: &str) -> String {
     field
 }
 
-/// Gives the value of a keyword attribute.
 pub(crate) fn keyword_value(attribute: &str, value: &str) -> String {
     format!("{attribute}\u{1}{value}")
 }
@@ -111,7 +108,6 @@ pub(crate) fn id_of(tenant: &str, number: u32) -> PointId {
     ))
 }
 
-/// Makes the point of a passage.
 pub(crate) fn of(tenant: &str, source: &PassageSource) -> PointStruct {
     let PassageSource { number, document, passage, vector } = source;
     let words = Words::of(document, passage);

@@ -1,5 +1,5 @@
 //! Searches: one request asks for candidates by words and by vector; scores are computed from the
-//! texts that come back.
+//! texts that come back. What is in memory is found here, while the server looks for vectors.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,8 +16,8 @@ use store::remote::{
     self, Counted, Field, More, RowsAsked, Scored, Scorer, Statistics, best, fields_of,
 };
 use store::{
-    Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery, current_state,
-    question_of,
+    ByVector, ByWords, Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery,
+    current_state, question_of,
 };
 
 use crate::ENGINE;
@@ -31,6 +31,7 @@ use crate::point::{
 };
 use crate::terms::{self, Term};
 use crate::word_memory::{self, Shared};
+use crate::word_search::WordSearch;
 use crate::word_table::{WordTable, id_in};
 
 /// Rows of one answer.
@@ -122,118 +123,123 @@ impl QdrantEngine {
         }
         let scoring = by_words
             .map(|words| (Scorer::new(words.query, &statistics), QueryTokens::of(words.query)));
-        let has_tokens = scoring.as_ref().is_some_and(|(_, tokens)| tokens.is_some());
-        let words_table = table.as_ref().filter(|_| has_tokens);
-        let mut words_left = by_words.filter(|_| weights.as_ref().is_some_and(|w| !w.is_empty()));
-        loop {
-            let mut queries = vec![];
-            if let Some((_, question)) = &near {
-                let is_small = state.counts.n_vectors <= MAX_EXACT_VECTORS;
-                let payload = named_by(table.as_ref(), &bound, &[]);
-                queries.push(vector_query(
-                    &entry,
-                    question,
-                    asked_near.n_rows(),
-                    &bound,
-                    is_small,
-                    payload,
-                ));
-            }
-            if let (Some(words), Some(weights)) = (words_left, &weights) {
-                let payload = named_by(words_table, &bound, scored_by(words.query));
-                queries.push(words_query(
-                    &entry,
-                    words.query,
-                    weights,
-                    asked_words.n_rows(),
-                    &bound,
-                    payload,
-                ));
-            }
-            if queries.is_empty() {
-                return Ok((found_words, found_near));
-            }
-            let request = QueryBatchPointsBuilder::new(&entry.at.collection, queries).build();
-            let asked = self.client.ask("query", deadline, move |peer| {
-                let request = request.clone();
-                async move { peer.query_batch(request).await }
-            });
-            let answer = match asked {
-                Ok(answer) => answer,
-                Err(error) if is_late(&error) => {
-                    found_words.is_partial |= words_left.is_some();
-                    found_near.is_partial |= near.is_some();
-                    return Ok((found_words, found_near));
+        let words_left = by_words.filter(|_| weights.as_ref().is_some_and(|w| !w.is_empty()));
+        // Nothing where the memory has gone on by now.
+        let in_memory = || -> Option<Vec<Candidate>> {
+            let (words, (scorer, tokens)) = (words_left?, scoring.as_ref()?);
+            let (dated, tokens) = (table.as_ref()?.read(), tokens.as_ref()?);
+            let (query, limit, statistics) = (words.query, words.limit, &statistics);
+            let search = WordSearch { query, tokens, statistics, scorer, filter, limit };
+            (dated.seen == entry.seen).then(|| search.best(&dated.table))
+        };
+        let mut ask = |mut words_left: Option<&ByWords<'_>>,
+                       mut near: Option<(&ByVector<'_>, Vec<f32>)>|
+         -> Result<()> {
+            loop {
+                let mut queries = vec![];
+                if let Some((_, question)) = &near {
+                    let is_small = state.counts.n_vectors <= MAX_EXACT_VECTORS;
+                    let payload = named_by(table.as_ref(), &bound);
+                    let n_rows = asked_near.n_rows();
+                    queries.push(vector_query(&entry, question, n_rows, &bound, is_small, payload));
                 }
-                Err(error) => return Err(error),
-            };
-            let mut results = answer.result.into_iter();
-            if near.is_some() {
-                let mut rows = results.next().map(|result| result.result).unwrap_or_default();
-                let n_given = rows.len();
-                let scored: Vec<Scored> = match &table {
-                    Some(table) => {
-                        self.read_unknown(&entry, table, &mut rows, &bound, &[], deadline)?;
-                        let dated = table.read();
-                        let scored = |row: &ScoredPoint| scored_in(&dated.table, row, row.score);
-                        rows.iter().filter_map(scored).collect()
+                if let (Some(words), Some(weights)) = (words_left, &weights) {
+                    let payload = included(&bound, scored_by(words.query));
+                    let n_rows = asked_words.n_rows();
+                    let query = words.query;
+                    queries.push(words_query(&entry, query, weights, n_rows, &bound, payload));
+                }
+                if queries.is_empty() {
+                    return Ok(());
+                }
+                let request = QueryBatchPointsBuilder::new(&entry.at.collection, queries).build();
+                let asked = self.client.ask("query", deadline, move |peer| {
+                    let request = request.clone();
+                    async move { peer.query_batch(request).await }
+                });
+                let answer = match asked {
+                    Ok(answer) => answer,
+                    Err(error) if is_late(&error) => {
+                        found_words.is_partial |= words_left.is_some();
+                        found_near.is_partial |= near.is_some();
+                        return Ok(());
                     }
-                    None => {
-                        let passing = rows.iter().filter(|row| passes(filter, &bound, row));
-                        passing.map(|row| scored_of(row, row.score)).collect()
-                    }
+                    Err(error) => return Err(error),
                 };
-                found_near.hits = best(scored, asked_near.limit());
-                let more = asked_near.after(n_given, found_near.hits.len());
-                if more != More::Ask {
-                    found_near.is_partial = more == More::Cut;
-                    near = None;
-                }
-            }
-            if let Some(words) = words_left {
-                let mut rows = results.next().map(|result| result.result).unwrap_or_default();
-                let n_given = rows.len();
-                if let Some(table) = words_table {
-                    let more = scored_by(words.query);
-                    self.read_unknown(&entry, table, &mut rows, &bound, more, deadline)?;
-                }
-                let dated = words_table.map(|table| table.read());
-                let known = dated.as_ref().map(|dated| &dated.table);
-                let tokens = scoring.as_ref().and_then(|(_, tokens)| tokens.as_ref());
-                let found_in = known.zip(tokens).map(|(table, tokens)| table.found(tokens));
-                let score = |row: &ScoredPoint| {
-                    let (scorer, tokens) = scoring.as_ref()?;
-                    if let (Some(table), Some(found)) = (known, &found_in)
-                        && row.payload.is_empty()
-                    {
-                        let (row_idx, of_table) = table.row(id_in(row.id.as_ref())?)?;
-                        let score = scorer.score(&found.counted(row_idx, of_table))?;
-                        return scored_in(table, row, score);
-                    }
-                    let score = match tokens {
-                        Some(tokens) => scorer.score(&tokens.counted(row)),
-                        None => scorer.score(&occurrences::words_of(row)),
+                let mut results = answer.result.into_iter();
+                if near.is_some() {
+                    let mut rows = results.next().map(|result| result.result).unwrap_or_default();
+                    let n_given = rows.len();
+                    let scored: Vec<Scored> = match &table {
+                        Some(table) => {
+                            self.read_unknown(&entry, table, &mut rows, &bound, deadline)?;
+                            let dated = table.read();
+                            let scored = |row: &ScoredPoint| scored_in(&dated.table, row);
+                            rows.iter().filter_map(scored).collect()
+                        }
+                        None => {
+                            let passing = rows.iter().filter(|row| passes(filter, &bound, row));
+                            passing.map(|row| scored_of(row, row.score)).collect()
+                        }
                     };
-                    Some(scored_of(row, score?))
-                };
-                // Without the tokens every row is cut into words again, which is worth two threads.
-                let scored: Vec<Scored> = rows
-                    .par_iter()
-                    .with_min_len(ROWS_AT_ONCE)
-                    .filter(|row| passes(filter, &bound, row))
-                    .filter_map(score)
-                    .collect();
-                found_words.hits = best(scored, words.limit);
-                let more = match terms::needs_checking(words.query) || !bound.is_exact {
-                    true => asked_words.after(n_given, found_words.hits.len()),
-                    false => More::Enough,
-                };
-                if more != More::Ask {
-                    found_words.is_partial = more == More::Cut;
-                    words_left = None;
+                    found_near.hits = best(scored, asked_near.limit());
+                    let more = asked_near.after(n_given, found_near.hits.len());
+                    if more != More::Ask {
+                        found_near.is_partial |= more == More::Cut;
+                        near = None;
+                    }
+                }
+                if let Some(words) = words_left {
+                    let rows = results.next().map(|result| result.result).unwrap_or_default();
+                    let score = |row: &ScoredPoint| {
+                        let (scorer, tokens) = scoring.as_ref()?;
+                        let score = match tokens {
+                            Some(tokens) => scorer.score(&tokens.counted(row)),
+                            None => scorer.score(&occurrences::words_of(row)),
+                        };
+                        Some(scored_of(row, score?))
+                    };
+                    // Without the tokens every row is cut into words again, which is worth two
+                    // threads.
+                    let scored: Vec<Scored> = rows
+                        .par_iter()
+                        .with_min_len(ROWS_AT_ONCE)
+                        .filter(|row| passes(filter, &bound, row))
+                        .filter_map(score)
+                        .collect();
+                    found_words.hits = best(scored, words.limit);
+                    let more = match terms::needs_checking(words.query) || !bound.is_exact {
+                        true => asked_words.after(rows.len(), found_words.hits.len()),
+                        false => More::Enough,
+                    };
+                    if more != More::Ask {
+                        found_words.is_partial |= more == More::Cut;
+                        words_left = None;
+                    }
                 }
             }
+        };
+        let in_memory = match &near {
+            // The server works on the vectors meanwhile.
+            Some(_) if table.is_some() && words_left.is_some() => {
+                let (found, asked) = std::thread::scope(|scope| {
+                    let found = scope.spawn(in_memory);
+                    let asked = ask(None, near.take());
+                    (found.join().ok().flatten(), asked)
+                });
+                asked?;
+                found
+            }
+            _ => in_memory(),
+        };
+        match in_memory {
+            Some(hits) => {
+                ask(None, near)?;
+                found_words.hits = hits;
+            }
+            None => ask(words_left, near)?,
         }
+        Ok((found_words, found_near))
     }
 }
 
@@ -246,7 +252,6 @@ impl QdrantEngine {
         table: &Shared,
         rows: &mut Vec<ScoredPoint>,
         bound: &Bound,
-        more: &[&str],
         deadline: &Deadline,
     ) -> Result<()> {
         let unknown: Vec<PointId> = {
@@ -260,7 +265,7 @@ impl QdrantEngine {
             return Ok(());
         }
         let asked: HashSet<PointId> = unknown.iter().cloned().collect();
-        let fields = included(bound, more);
+        let fields = included(bound, &[]);
         let points = word_memory::points(&self.client, entry, unknown, fields, deadline)?;
         let mut payloads: HashMap<PointId, _> =
             points.into_iter().filter_map(|point| Some((point.id?, point.payload))).collect();
@@ -300,7 +305,7 @@ fn words_query(
     weights: &[(u32, f32)],
     n_rows: usize,
     bound: &Bound,
-    payload: Option<PayloadIncludeSelector>,
+    payload: PayloadIncludeSelector,
 ) -> QueryPoints {
     let fields = || fields_of(query).into_iter().map(|(field, _)| field);
     let has_all_parts = |parts: Vec<Vec<Term>>| -> Condition {
@@ -326,12 +331,13 @@ fn words_query(
         .filter(|clause| matches!(clause, Clause::Word { .. }) && clause.can_match())
         .flat_map(|clause| fields().map(|field| has_all_parts(terms::of_clause(clause, field))))
         .collect();
-    let asked = QueryPointsBuilder::new(&entry.at.collection)
+    QueryPointsBuilder::new(&entry.at.collection)
         .query(weights.to_vec())
         .using(SPARSE)
         .filter(bound.within(&entry.at.tenant, must, must_not))
-        .limit(n_rows as u64);
-    with_payload(asked, payload)
+        .limit(n_rows as u64)
+        .with_payload(payload)
+        .build()
 }
 
 /// Gives what a passage is scored from.
@@ -342,20 +348,9 @@ fn scored_by(query: &WordsQuery) -> &'static [&'static str] {
     }
 }
 
-/// Gives the payload to ask for; none where a table names and scores the points.
-fn named_by(
-    table: Option<&Shared>,
-    bound: &Bound,
-    more: &[&str],
-) -> Option<PayloadIncludeSelector> {
-    table.is_none().then(|| included(bound, more))
-}
-
-fn with_payload(asked: QueryPointsBuilder, payload: Option<PayloadIncludeSelector>) -> QueryPoints {
-    match payload {
-        Some(payload) => asked.with_payload(payload).build(),
-        None => asked.with_payload(false).build(),
-    }
+/// Gives the payload to ask for; none where a table names the points.
+fn named_by(table: Option<&Shared>, bound: &Bound) -> Option<PayloadIncludeSelector> {
+    table.is_none().then(|| included(bound, &[]))
 }
 
 fn vector_query(
@@ -378,7 +373,10 @@ fn vector_query(
         .filter(bound.within(&entry.at.tenant, [], []))
         .params(params)
         .limit(n_rows as u64);
-    with_payload(asked, payload)
+    match payload {
+        Some(payload) => asked.with_payload(payload).build(),
+        None => asked.with_payload(false).build(),
+    }
 }
 
 /// What comes back of a point: what names it, what its filter has to be checked by, and `more`.
@@ -415,12 +413,12 @@ fn scored_of(row: &ScoredPoint, score: f32) -> Scored {
 }
 
 /// Names a point by the table, or by its payload where the table does not know it.
-fn scored_in(table: &WordTable, row: &ScoredPoint, score: f32) -> Option<Scored> {
+fn scored_in(table: &WordTable, row: &ScoredPoint) -> Option<Scored> {
     if !row.payload.is_empty() {
-        return Some(scored_of(row, score));
+        return Some(scored_of(row, row.score));
     }
     let (_, known) = table.row(id_in(row.id.as_ref())?)?;
-    let candidate =
-        Candidate { document: known.document.clone(), passage: known.passage.clone(), score };
+    let (document, passage) = (known.document.clone(), known.passage.clone());
+    let candidate = Candidate { document, passage, score: row.score };
     Some(Scored { number: known.number, candidate })
 }

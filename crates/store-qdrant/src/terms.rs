@@ -72,7 +72,6 @@ pub(crate) type Token = [u8; 8];
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Writes tokens as a text.
 pub(crate) fn text_of(tokens: impl IntoIterator<Item = Token>) -> String {
     let mut text = String::new();
     for token in tokens {
@@ -84,7 +83,6 @@ pub(crate) fn text_of(tokens: impl IntoIterator<Item = Token>) -> String {
     text
 }
 
-/// Reads the tokens of a text.
 pub(crate) fn tokens_of(text: &str) -> impl Iterator<Item = Token> + '_ {
     text.as_bytes().chunks(size_of::<Token>() + 1).filter_map(|chunk| {
         let (token, _) = chunk.split_first_chunk()?;
@@ -102,7 +100,6 @@ pub(crate) struct PassageTerms {
     pub(crate) weights: BTreeMap<u32, f32>,
 }
 
-/// Gives the terms of a passage.
 pub(crate) fn of_passage(words: &Words) -> PassageTerms {
     let mut counts: BTreeMap<Term, (usize, Field)> = BTreeMap::new();
     let mut starts: BTreeMap<Term, (usize, Field)> = BTreeMap::new();

@@ -3,7 +3,8 @@
 //! same collection; a killed peer costs no read and no write, and what is there afterwards equals
 //! a rebuild; a cluster that is away is said, and found again without a restart; over one peer, that
 //! collections are made as many tenants need them, what Qdrant lost is filled from the catalogue, and
-//! answers are the same with words in memory and without.
+//! answers are the same with words in memory and without, and words in memory are searched while
+//! the cluster is away.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 use std::path::Path;
@@ -99,7 +100,7 @@ fn scores_of_long_passages_are_those_of_the_embedded_engine() {
 /// replaced and deleted from then on, here or by another server.
 #[test]
 fn answers_are_the_same_with_words_in_memory_and_without() {
-    let Some(qdrant) = Qdrant::start(1) else { return };
+    let Some(mut qdrant) = Qdrant::start(1) else { return };
     let folder = tempfile::tempdir().unwrap();
     let config = config(qdrant.urls(), "memory");
     let mut made = None;
@@ -155,6 +156,32 @@ fn answers_are_the_same_with_words_in_memory_and_without() {
         assert_eq!(known, counted, "after {round}");
         assert!(engine.has_words_in_memory(&namespace).unwrap(), "it goes along with the log");
     }
+    // Filters are looked at in memory as well.
+    for filter in
+        [Filter::Documents(vec![DocumentId::new("d2")]), Filter::DocumentPrefix("d".into())]
+    {
+        let fresh = QdrantEngine::open(&config, catalogue.clone(), "fresh").unwrap();
+        let [known, counted] = [&*engine, &fresh].map(|engine| {
+            let search = store::Search { filter: &filter, ..search };
+            let (words, _) = engine.search(&namespace, &search, &soon()).unwrap();
+            words.hits.into_iter().map(|hit| (hit.passage, hit.score.to_bits())).collect::<Vec<_>>()
+        });
+        assert!(!known.is_empty());
+        assert_eq!(known, counted, "{filter:?}");
+    }
+    // While the cluster is away words are searched, and what cannot be is said.
+    let both = store::Both {
+        query: &query,
+        vector: &question,
+        filter: &filter,
+        n_by_words: 50,
+        n_by_vector: 50,
+    };
+    let (before, _) = store.by_both(&namespace, &both, &soon());
+    qdrant.kill(0);
+    let (words, near) = store.by_both(&namespace, &both, &soon());
+    assert_eq!(words.unwrap().hits, before.unwrap().hits);
+    assert!(near.unwrap_err().is_engine_away());
 }
 
 #[test]

@@ -37,6 +37,23 @@ impl Bits {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    /// Tells whether a number from `start` to before `end` is in the set.
+    pub(crate) fn has_in(&self, start: u32, end: u32) -> bool {
+        let end = end.min(self.end);
+        if start >= end {
+            return false;
+        }
+        let (first, last) = ((start / 64) as usize, ((end - 1) / 64) as usize);
+        let from = u64::MAX << (start % 64);
+        let to = u64::MAX >> (63 - (end - 1) % 64);
+        if first == last {
+            return self.words[first] & from & to != 0;
+        }
+        self.words[first] & from != 0
+            || self.words[first + 1..last].iter().any(|word| *word != 0)
+            || self.words[last] & to != 0
+    }
+
     /// Keeps what is in both sets.
     pub(crate) fn intersect(&mut self, other: &Bits) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
@@ -125,6 +142,10 @@ mod tests {
             check(&|a, b| a.intersect(b), left.intersection(&right).copied().collect());
             check(&|a, b| a.unite(b), left.union(&right).copied().collect());
             check(&|a, b| a.subtract(b), left.difference(&right).copied().collect());
+            let set = bits(end, &left);
+            for (from, to) in right.iter().zip(right.iter().skip(1)) {
+                assert_eq!(set.has_in(*from, *to), left.range(*from..*to).next().is_some());
+            }
             check(&|a, _| a.complement(), (0..end).filter(|n| !left.contains(n)).collect());
             prop_assert_eq!(Bits::all(end).len(), end as usize);
         }

@@ -13,6 +13,10 @@ pub struct Config {
     pub writer_bytes: usize,
     /// Pages of the catalogue that each of its connections keeps in memory, in bytes.
     pub catalogue_cache_bytes: usize,
+    /// How much of the catalogue's file is mapped rather than read, in bytes. A map of a file that
+    /// somebody cuts off ends the process, so that it is for those that look something up and end:
+    /// reading a thousand pages one by one is a fifth of the time of such a command.
+    pub catalogue_map_bytes: u64,
     /// Connections that read the catalogue side by side.
     pub max_readers: usize,
     /// Filters whose result is kept for each commit of a namespace.
@@ -29,6 +33,7 @@ impl Config {
             max_open_writers: 4,
             writer_bytes: 64 * 1024 * 1024,
             catalogue_cache_bytes: 16 * 1024 * 1024,
+            catalogue_map_bytes: 0,
             max_readers: 8,
             max_cached_filters: 16,
             verify: Verify::AtOpening,

@@ -179,6 +179,16 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A restore of the folder was stopped before it had a catalogue: what is there is a part.
+    #[error(
+        "a restore into `{}` did not end, or is still under way; run it again: `dowse restore FILE` with the same backup makes the folder whole; or remove `{}` and what else is in that `data_dir` to begin with nothing", folder.display(), file.display()
+    )]
+    RestoreUnfinished {
+        /// The folder.
+        folder: PathBuf,
+        /// The file that says so.
+        file: PathBuf,
+    },
     /// The catalogue cannot be read.
     #[error(
         "the catalogue is damaged: {reason}; restore the latest backup into an empty `data_dir`"

@@ -100,7 +100,9 @@ pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};
 pub use health::{Degradation, Health};
 pub use objects::{Change, Lookup, Object, ObjectKey, ObjectPage, Objects, TypedObject};
-pub use sqlite::{FolderLock, SqliteCatalogue, had_store, is_catalogue, restore};
+pub use sqlite::{
+    FolderLock, SqliteCatalogue, had_store, is_catalogue, refuse_second, restore, restoring_file,
+};
 pub use stamp::Verify;
 pub use store::{Finding, Repair, Store, Surroundings, current_state, state_of};
 pub use transfer::{Copied, MOMENT_KINDS, copy, end_move, export, import, move_into};

@@ -54,6 +54,35 @@ fn a_catalogue_that_is_gone_is_noticed() {
     check_whole(&open(folder.path()));
 }
 
+/// SQLite goes on writing into a file without a name: what it had taken went with the process.
+#[test]
+fn nothing_is_written_into_a_catalogue_that_went_while_it_was_open() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path(), 1);
+    let store = open(folder.path());
+    let (path, aside) = (folder.path().join(CATALOGUE), folder.path().join("aside"));
+    let write = || store.upsert(&namespace(), &[document("late", &["common word"])]);
+    let refused = |what: &str| {
+        let error = write().err().unwrap_or_else(|| panic!("{what}: the write was taken"));
+        assert!(matches!(error, Error::CatalogueLost { .. }), "{what}: {error}");
+        let health = store.health();
+        assert!(!health.reads && !health.writes, "{what}: {health:?}");
+    };
+    fs_err::rename(&path, &aside).unwrap();
+    refused("gone");
+    fs_err::write(&path, b"").unwrap();
+    refused("empty");
+    #[cfg(unix)]
+    {
+        fs_err::copy(&aside, &path).unwrap();
+        refused("another file");
+    }
+    fs_err::rename(&aside, &path).unwrap();
+    write().unwrap();
+    assert!(store.health().is_whole(), "{:?}", store.health());
+}
+
 #[test]
 fn an_exchanged_catalogue_is_noticed() {
     let _alone = alone();

@@ -220,7 +220,7 @@ fn counts_as_it_finds(store: &Store, namespace: &NamespaceId, query: &WordsQuery
     let documents: BTreeSet<_> = found.hits.iter().map(|hit| &hit.document).collect();
     let expected =
         Matched { n_documents: documents.len(), n_passages: found.hits.len(), is_exact: true };
-    if let Some(matched) = store.count(namespace, query, &Filter::All, &deadline).unwrap() {
+    if let Some(matched) = store.count(namespace, Some(query), &Filter::All, &deadline).unwrap() {
         assert_eq!(matched, expected, "{query:?}");
     }
 }

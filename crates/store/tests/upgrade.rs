@@ -1,7 +1,8 @@
 //! A data folder of the version before this format opens without loss.
 //!
 //! - documents, passages, vectors, blobs and objects are those that the earlier file has;
-//! - words and vectors are found at once, with the indexes that are there;
+//! - words and vectors are found at once, with the indexes that are there, words also while those
+//!   of an earlier analyser are made anew;
 //! - the process may be killed at any moment of the upgrade;
 //! - the upgraded catalogue is smaller, and a check finds nothing wrong.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
@@ -89,6 +90,18 @@ fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(60))
 }
 
+/// Checks that every passage is found by a word of it.
+fn check_words(store: &Store, earlier: &Earlier) {
+    for (namespace, document, passage, text) in &earlier.passages {
+        let word = text.split(|char: char| !char.is_alphabetic()).find(|word| word.len() > 3);
+        let query = WordsQuery::from_text(word.unwrap(), Bm25::PASSAGES, 1.0, 0.0);
+        let namespace = NamespaceId::new(namespace);
+        let only = Filter::Documents(vec![DocumentId::new(document)]);
+        let found = store.by_words(&namespace, &query, &only, 1_000, &soon()).unwrap();
+        assert!(found.hits.iter().any(|hit| hit.passage.as_str() == passage), "{passage}");
+    }
+}
+
 /// Checks that a store has everything of the earlier version.
 fn check_whole(store: &Store, earlier: &Earlier) {
     let mut passages = vec![];
@@ -125,14 +138,7 @@ fn check_whole(store: &Store, earlier: &Earlier) {
     assert_eq!(passages, earlier.passages);
     assert_eq!(vectors, earlier.vectors);
     assert_eq!(n_blobs, earlier.n_blobs);
-    for (namespace, document, passage, text) in &earlier.passages {
-        let word = text.split(|char: char| !char.is_alphabetic()).find(|word| word.len() > 3);
-        let query = WordsQuery::from_text(word.unwrap(), Bm25::PASSAGES, 1.0, 0.0);
-        let namespace = NamespaceId::new(namespace);
-        let only = Filter::Documents(vec![DocumentId::new(document)]);
-        let found = store.by_words(&namespace, &query, &only, 1_000, &soon()).unwrap();
-        assert!(found.hits.iter().any(|hit| hit.passage.as_str() == passage), "{passage}");
-    }
+    check_words(store, earlier);
     let objects = store.objects();
     for (kind, n_objects) in &earlier.objects {
         let listed = objects.list(&store::ObjectPage::of(kind)).unwrap();
@@ -164,6 +170,21 @@ fn a_folder_of_the_earlier_version_opens_without_loss() {
     check_whole(&store, &earlier);
     drop(store);
     check_whole(&try_open(&path).unwrap(), &earlier);
+}
+
+#[test]
+fn words_answer_while_indexes_are_made_anew() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = unpack(folder.path());
+    let earlier = read_earlier(&path);
+    let rebuild = failpoint::Hold::at(failpoint::REBUILD);
+    let store = try_open(&path).unwrap();
+    check_words(&store, &earlier);
+    assert!(rebuild.is_reached(), "the indexes of the earlier analyser are made anew");
+    check_words(&store, &earlier);
+    drop(rebuild);
+    check_whole(&store, &earlier);
 }
 
 #[test]

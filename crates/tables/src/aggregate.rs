@@ -128,7 +128,7 @@ impl AggregateResponse {
     pub fn show(&mut self, window: CellWindow, piece: &mut ShowPiece<'_>) {
         let cut = CutCells::cut(&self.columns, &mut self.rows, window, piece);
         if let Some((next, warning)) = cut.rest(window) {
-            self.next_offset = Some(next);
+            self.next_offset = next;
             self.warnings.push(warning);
         }
     }

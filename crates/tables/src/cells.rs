@@ -54,6 +54,17 @@ pub type ShowPiece<'a> = dyn FnMut(&str, &str, Range<usize>) -> Option<String> +
 pub struct CutCells {
     n_cells: usize,
     columns: Vec<String>,
+    /// Cells of which a piece is shown, and not the whole.
+    n_pieces: usize,
+}
+
+/// What is shown of a cell.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shown {
+    /// Whether it goes on behind the window.
+    goes_on: bool,
+    /// Whether a piece of it is shown, and not the whole.
+    is_piece: bool,
 }
 
 impl CutCells {
@@ -68,7 +79,9 @@ impl CutCells {
         for row in rows {
             for (name, cell) in columns.iter().zip(row) {
                 let mut show = |text: &str, bytes: Range<usize>| piece(name, text, bytes);
-                if show_cell(cell, window, &mut show) {
+                let Shown { goes_on, is_piece } = show_cell(cell, window, &mut show);
+                cut.n_pieces += usize::from(is_piece);
+                if goes_on {
                     cut.n_cells += 1;
                     if !cut.columns.contains(name) {
                         cut.columns.push(name.clone());
@@ -79,9 +92,17 @@ impl CutCells {
         cut
     }
 
-    /// Gives the offset at which the cells go on, and says how to read on; none when all end.
-    pub(crate) fn rest(&self, window: CellWindow) -> Option<(usize, Warning)> {
+    /// Gives the offset at which the cells go on, and says how to read on; none when all end. An
+    /// offset behind the end of every cell is said, too.
+    pub(crate) fn rest(&self, window: CellWindow) -> Option<(Option<usize>, Warning)> {
         let (next, n_cells) = (window.end(), self.n_cells);
+        if n_cells == 0 && self.n_pieces == 0 && window.offset > 0 {
+            let message = format!(
+                "`offset` {} is behind the end of every long cell: leave it out to begin again",
+                window.offset
+            );
+            return Some((None, Warning::new("offset_too_far", message)));
+        }
         let long = match n_cells {
             0 => return None,
             1 => "1 cell is cut".to_owned(),
@@ -92,7 +113,7 @@ impl CutCells {
              and `offset`: {next}; fewer rows or columns in one call give longer pieces",
             self.columns.join(", ")
         );
-        Some((next, Warning::new("cells_cut", message)))
+        Some((Some(next), Warning::new("cells_cut", message)))
     }
 }
 
@@ -102,7 +123,7 @@ pub(crate) fn n_shown_chars(n_chars: usize, window: CellWindow) -> usize {
     n_chars.min(window.max_chars)
 }
 
-/// Leaves of a cell what is in the window; tells whether it goes on behind it.
+/// Leaves of a cell what is in the window.
 ///
 /// The elements of a list are as if one behind the other: one that reaches over the end of the
 /// window ends in `…`, and its rest is the first element of the next.
@@ -110,7 +131,7 @@ fn show_cell(
     cell: &mut Value,
     window: CellWindow,
     show: &mut dyn FnMut(&str, Range<usize>) -> Option<String>,
-) -> bool {
+) -> Shown {
     match cell {
         Value::Text(text) => {
             // Texts in bytes are as long as in characters or longer.
@@ -119,7 +140,7 @@ fn show_cell(
             let window = if is_whole { everything() } else { window };
             let (shown, goes_on) = piece_of(text, window.offset..window.end(), show);
             *text = shown;
-            goes_on
+            Shown { goes_on, is_piece: !is_whole && !text.is_empty() }
         }
         Value::List(items) => {
             let is_whole = items.iter().map(n_item_chars).sum::<usize>() <= window.whole_chars;
@@ -146,13 +167,13 @@ fn show_cell(
                 begin = end;
             }
             *items = shown;
-            goes_on
+            Shown { goes_on, is_piece: !is_whole && !items.is_empty() }
         }
         Value::Null
         | Value::Integer(_)
         | Value::Real(_)
         | Value::Boolean(_)
-        | Value::Timestamp(_) => false,
+        | Value::Timestamp(_) => Shown::default(),
     }
 }
 
@@ -213,8 +234,8 @@ mod tests {
             let cut = CutCells::cut(&columns, &mut rows, window, &mut plain);
             all.push(rows.remove(0).remove(0));
             match cut.rest(window) {
-                Some((next, _)) => offset = next,
-                None => return all,
+                Some((Some(next), _)) => offset = next,
+                Some((None, _)) | None => return all,
             }
         }
     }
@@ -277,7 +298,7 @@ mod tests {
         let (next, notice) =
             CutCells::cut(&columns, &mut rows, window, &mut plain).rest(window).unwrap();
         assert_eq!(rows, [["b…".into(), 1.into()], ["b".into(), Value::from("b…")]]);
-        assert_eq!(next, 2);
+        assert_eq!(next, Some(2));
         assert_eq!(
             notice.message,
             "2 cells are cut at `…` (a, b): to read on, call again with the same arguments \
@@ -294,8 +315,17 @@ mod tests {
         for (offset, note) in [(0, "0123…"), (4, "4567…"), (8, "89"), (12, "")] {
             let mut rows = vec![row.clone()];
             let window = CellWindow { offset, ..CellWindow::first(4) };
-            CutCells::cut(&columns, &mut rows, window, &mut plain);
+            let rest = CutCells::cut(&columns, &mut rows, window, &mut plain).rest(window);
             assert_eq!(rows, [vec!["r1".into(), tags.clone(), note.into()]], "{offset}");
+            // Behind every cell there is a sentence and no way on.
+            let said =
+                rest.map(|(next, warning)| (next, warning.message.contains("behind the end")));
+            let expected = match offset {
+                0 | 4 => Some((Some(offset + 4), false)),
+                8 => None,
+                _ => Some((None, true)),
+            };
+            assert_eq!(said, expected, "{offset}");
         }
         // A later piece may be shorter than the first, which decided what is whole.
         let window = CellWindow { offset: 4, max_chars: 1, whole_chars: 4 };

@@ -103,7 +103,8 @@ pub struct Field {
     /// The column's name in the source, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// Splits a cell with several values; JSON and Parquet arrays need none, but say so here.
+    /// Says that a cell holds several values, and splits them where the source has one text;
+    /// lists of JSON, Parquet and PostgreSQL are not split, but have to be said here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separator: Option<char>,
     /// What a bare number means in a timestamp column.

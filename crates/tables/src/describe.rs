@@ -16,7 +16,7 @@ use crate::{Error, Result, Schema};
 /// How many frequent values of a field are named.
 pub const MAX_TOP_VALUES: usize = 12;
 /// How many values outside a closed list are named.
-const NAMED_STRANGERS: usize = 10;
+const NAMED_UNKNOWN_VALUES: usize = 10;
 /// How many values of a closed list are looked at.
 const MAX_LITERALS_SEEN: usize = 1000;
 
@@ -58,7 +58,7 @@ pub(crate) fn describe(table: &ServedTable, deadline: &Deadline) -> Result<Descr
     for ((name, field), facet) in schema.columns().zip(&answer.facets) {
         let mark = table.identifier_mark(name, deadline)?;
         columns.push(column_figures(name, field, facet, mark.is_some()));
-        warnings.extend(strangers(schema, name, facet));
+        warnings.extend(unknown_values(schema, name, facet));
     }
     if let Some(staleness) = table.engine.staleness() {
         warnings.push(Warning::new("stale_data", staleness));
@@ -281,15 +281,15 @@ pub(crate) fn stranger_warnings(
     if !closed.iter().any(|name| used.contains(name)) {
         return Vec::new();
     }
-    let mut known = table.strangers.lock();
-    let is_fresh = known.as_ref().is_some_and(|(at, _)| at.elapsed() < STRANGERS_KEPT);
+    let mut known = table.unknown_values.lock();
+    let is_fresh = known.as_ref().is_some_and(|(at, _)| at.elapsed() < UNKNOWN_VALUES_LIFETIME);
     if !is_fresh {
         let query =
             Query { facets: closed, facet_rows: MAX_LITERALS_SEEN, ..Query::first(0, Vec::new()) };
         // The answer is there; what is outside its lists is not worth its failure.
         let Ok(answer) = table.engine.query(&query, deadline) else { return Vec::new() };
         let found = answer.facets.iter().filter_map(|facet| {
-            Some((facet.column.clone(), strangers(&table.schema, &facet.column, facet)?))
+            Some((facet.column.clone(), unknown_values(&table.schema, &facet.column, facet)?))
         });
         *known = Some((Instant::now(), found.collect()));
     }
@@ -298,10 +298,10 @@ pub(crate) fn stranger_warnings(
 }
 
 /// How long it is remembered which values are outside closed lists.
-const STRANGERS_KEPT: Duration = Duration::from_secs(60);
+const UNKNOWN_VALUES_LIFETIME: Duration = Duration::from_secs(60);
 
 /// Says which values a closed list does not hold.
-fn strangers(schema: &Schema, name: &str, facet: &columns::Facet) -> Option<Warning> {
+fn unknown_values(schema: &Schema, name: &str, facet: &columns::Facet) -> Option<Warning> {
     let field = leaf(schema.field(name)?);
     if field.field_type != FieldType::StringLiteral {
         return None;
@@ -319,7 +319,7 @@ fn strangers(schema: &Schema, name: &str, facet: &columns::Facet) -> Option<Warn
     let n_rows: u64 = outside.iter().map(|row| row.total).sum();
     let named: Vec<String> = outside
         .iter()
-        .take(NAMED_STRANGERS)
+        .take(NAMED_UNKNOWN_VALUES)
         .filter_map(|row| row.value.as_str())
         .map(|text| match (schema.is_secret(name), schema.is_redacted(name)) {
             (true, _) => format!("`{MARK}`"),
@@ -330,7 +330,7 @@ fn strangers(schema: &Schema, name: &str, facet: &columns::Facet) -> Option<Warn
     let message = format!(
         "{n_rows} rows have a {name} outside the allowed values: {}{}",
         named.join(", "),
-        if outside.len() > NAMED_STRANGERS { ", …" } else { "" }
+        if outside.len() > NAMED_UNKNOWN_VALUES { ", …" } else { "" }
     );
     Some(Warning::new("values_outside_enum", message))
 }

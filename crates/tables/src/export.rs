@@ -4,11 +4,12 @@
 use std::io::Write;
 
 use columns::{ColumnInfo, Kind, ParquetWriter, Query, Sort, Value as Cell};
-use model::{Caller, Deadline};
+use model::{Caller, Deadline, Warning};
 use serde_json::{Map, Value};
 
 use crate::call_zone::CallZone;
 use crate::check::{checked_names, checked_sort};
+use crate::describe::load_warnings;
 use crate::filters::typed;
 use crate::format::to_csv;
 use crate::numbers::digits_of;
@@ -64,12 +65,15 @@ impl ExportFormat {
 }
 
 /// What an export wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Exported {
     /// Rows.
     pub n_rows: u64,
     /// Values in whose place a mark is, or nothing, since their field is secret by a name.
     pub n_marked: usize,
+    /// What of the source is not in these rows as it is there: cells that did not fit, numbers
+    /// that were rounded.
+    pub warnings: Vec<Warning>,
 }
 
 impl Service {
@@ -157,7 +161,8 @@ impl Service {
             }
         }
         writer.finish().map_err(failed)?;
-        Ok(Exported { n_rows, n_marked })
+        let warnings = load_warnings(table, Some(&query.columns), deadline);
+        Ok(Exported { n_rows, n_marked, warnings })
     }
 }
 

@@ -25,7 +25,7 @@ pub struct FacetRow {
 /// The values of one field over all rows that pass.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FacetMeta {
-    /// Values by falling count.
+    /// Values by falling count; beside a distribution null alone, where rows have none.
     pub rows: Vec<FacetRow>,
     /// All occurrences.
     pub total: u64,
@@ -123,7 +123,7 @@ impl QueryResponse {
     pub fn show(&mut self, window: CellWindow, piece: &mut ShowPiece<'_>) {
         let cut = CutCells::cut(&self.columns, &mut self.rows, window, piece);
         if let Some((next, warning)) = cut.rest(window) {
-            self.next_offset = Some(next);
+            self.next_offset = next;
             self.warnings.insert(0, warning);
         }
     }
@@ -163,12 +163,18 @@ impl QueryResponse {
 
 impl FacetMeta {
     pub(crate) fn of(facet: &Facet) -> Self {
+        let rows = facet.rows.iter();
+        let mut rows: Vec<FacetRow> =
+            rows.map(|row| FacetRow { value: shown(&row.value), total: row.total }).collect();
+        if let Some(spread) = &facet.distribution {
+            // No bar holds null, which is counted beside them.
+            let n_null = facet.total.saturating_sub(spread.totals.iter().sum());
+            if n_null > 0 && rows.is_empty() {
+                rows.push(FacetRow { value: Value::Null, total: n_null });
+            }
+        }
         FacetMeta {
-            rows: facet
-                .rows
-                .iter()
-                .map(|row| FacetRow { value: shown(&row.value), total: row.total })
-                .collect(),
+            rows,
             total: facet.total,
             min: facet.min.clone(),
             max: facet.max.clone(),
@@ -205,7 +211,6 @@ pub(crate) fn as_in_rows(value: &Value) -> Value {
     }
 }
 
-/// Gives rows as they are shown.
 pub(crate) fn rows_shown(rows: &[Vec<Value>]) -> Vec<Vec<Value>> {
     rows.iter().map(|row| row.iter().map(as_in_rows).collect()).collect()
 }

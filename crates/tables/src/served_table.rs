@@ -45,7 +45,7 @@ pub(crate) struct ServedTable {
     pub(crate) access: Access,
     pub(crate) engine: Arc<dyn Table>,
     /// What was last found outside the closed lists, by field.
-    pub(crate) strangers: Arc<Mutex<Option<Strangers>>>,
+    pub(crate) unknown_values: Arc<Mutex<Option<UnknownValues>>>,
     /// Which fields of numbers hold identifiers.
     pub(crate) identifiers: Marks,
     /// What keeps tokens from being read.
@@ -53,7 +53,7 @@ pub(crate) struct ServedTable {
 }
 
 /// What is outside closed lists, by field, and when that was looked at.
-pub(crate) type Strangers = (Instant, Vec<(String, Warning)>);
+pub(crate) type UnknownValues = (Instant, Vec<(String, Warning)>);
 
 impl ServedTable {
     /// Answers `query_table`.

@@ -222,7 +222,7 @@ fn open_table(
         schema,
         access: config.allow.clone(),
         engine: Arc::new(engine),
-        strangers: Arc::default(),
+        unknown_values: Arc::default(),
         identifiers: Arc::default(),
         seal: Seal::of(&config.source),
     })

@@ -54,14 +54,15 @@ mod written_years;
 pub mod bench;
 
 pub use analyze::{
-    Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef, is_ideograph,
+    Analyzer, MAX_WORD_BYTES, Match, QueryWord, Scratch, Token, TokenKind, TokenRef, WantedWords,
+    is_ideograph,
 };
 pub use blank::{is_blank, is_invisible};
 pub use budget::Budget;
 pub use fold::{exact, fold, is_equivalent};
 pub use language::{
     Language, LanguageSet, UnknownLanguage, content_weight, detect_language, is_function_word,
-    is_small_word, query_language, shown_language,
+    is_small_word, is_small_word_of, query_language, shown_language,
 };
 pub use long_vowel::repair_long_vowels;
 pub use markdown::{Defuser, defuse_markdown, escape_markdown};

@@ -36,18 +36,19 @@ impl ToolNames {
 pub struct Exposure {
     /// To everyone; each of them must allow a tool.
     pub everywhere: Vec<ToolNames>,
-    /// To holders of an API key, by the key's name.
-    pub by_key: BTreeMap<String, ToolNames>,
+    /// To holders of an API key, by [`Caller::client_key`]: tenants may have keys of one name, and a
+    /// name may have several keys, each of whose lists must allow a tool.
+    pub by_key: BTreeMap<String, Vec<ToolNames>>,
 }
 
 impl Exposure {
     /// Tells whether a tool is served to a caller.
     pub fn allows(&self, name: &str, caller: &Caller) -> bool {
         let of_key = match caller.identity {
-            Identity::Key => self.by_key.get(&caller.subject),
+            Identity::Key => self.by_key.get(&caller.client_key()),
             Identity::Local | Identity::Token | Identity::Endpoint => None,
         };
-        self.everywhere.iter().chain(of_key).all(|names| names.allows(name))
+        self.everywhere.iter().chain(of_key.into_iter().flatten()).all(|names| names.allows(name))
     }
 
     /// Adds the lists of an address.
@@ -61,7 +62,7 @@ impl Exposure {
     /// Gives a name that is in a list and is no tool: a misspelt one would hide a tool, or show
     /// one, in silence.
     pub fn unknown(&self, is_tool: impl Fn(&str) -> bool) -> Option<&str> {
-        let lists = self.everywhere.iter().chain(self.by_key.values());
+        let lists = self.everywhere.iter().chain(self.by_key.values().flatten());
         lists.flat_map(ToolNames::all).find(|name| !is_tool(name)).map(String::as_str)
     }
 }
@@ -84,8 +85,11 @@ mod tests {
         };
         let exposure = Exposure {
             everywhere: vec![names(&[], &["indexFolder"])],
-            by_key: [("ci".to_owned(), names(&["search", "fetch", "indexFolder"], &["fetch"]))]
-                .into(),
+            by_key: [(
+                key("ci").client_key(),
+                vec![names(&["search", "fetch", "indexFolder"], &["fetch"]), names(&[], &["ping"])],
+            )]
+            .into(),
         };
         let check = |caller: &Caller, name: &str, expected: bool| {
             assert_eq!(exposure.allows(name, caller), expected, "{name} {}", caller.subject);
@@ -95,6 +99,9 @@ mod tests {
         check(&key("other"), "openFile", true);
         check(&key("ci"), "search", true);
         check(&key("ci"), "openFile", false);
+        check(&key("ci"), "ping", false);
+        let of_another_tenant = Caller { tenant: model::TenantId::new("other"), ..key("ci") };
+        check(&of_another_tenant, "openFile", true);
         // What is hidden stays so, whatever else allows it.
         check(&key("ci"), "fetch", false);
         check(&key("ci"), "indexFolder", false);

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use model::{Caller, Deadline, Identity};
+use model::{Around, Caller, Deadline, Identity};
 
 use crate::{Exposure, ToolError};
 
@@ -50,13 +50,13 @@ pub struct ResourceContent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceBody {
     /// Text from a source: redacted before it leaves.
-    SourceText(String),
-    /// The same where it is a part of something longer, with the address of what follows.
-    SourcePart {
+    SourceText {
         /// The text.
         text: String,
-        /// Where it goes on.
-        next: String,
+        /// What the source says around it: it is looked at and never leaves.
+        around: Around,
+        /// Where it goes on, if it is a part of something longer.
+        next: Option<String>,
     },
     /// Text that this server wrote, such as the data of a chart.
     OwnText(String),

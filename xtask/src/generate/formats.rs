@@ -14,7 +14,7 @@ const CAPS: &str = "crates/extract/src/caps.rs";
 pub(super) fn page() -> anyhow::Result<Page> {
     let mut text = heading(
         "Formats",
-        "What is read of each kind of file. The content decides what a file is, its extension only where the content leaves a choice. Every file has one outcome: `indexed`, or the reason why no search finds it and only lists of files show it (`no_text`, `scan`, `image`, `empty`, `noise`, `encrypted`, `broken`, `too_large`, `unsupported`, `unreadable`, `failed`); `dowse extract FILE` shows it with all that is read.",
+        "What is read of each kind of file. The content decides what a file is, its extension only where the content leaves a choice. Every file has one outcome: `indexed`, or the reason why searches find it by its name alone (`no_text`, `scan`, `image`, `empty`, `noise`, `encrypted`, `broken`, `too_large`, `unsupported`, `unreadable`, `failed`); `dowse extract FILE` shows it with all that is read.",
     );
     text.push_str(
         "| format | extensions | places | what is read | limits |\n|---|---|---|---|---|\n",

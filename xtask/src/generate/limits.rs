@@ -1,11 +1,13 @@
-//! The page of limits: every named bound in the sources of the crates.
+//! The page of limits: every named bound and every wait in the sources of the crates.
 
 use super::{Page, cell, heading};
 use crate::project;
 
-/// Words in a constant's name that make it a limit.
-const WORDS: [&str; 8] =
-    ["MAX", "LIMIT", "TIMEOUT", "CAP", "GRACE", "DEADLINE", "CAPACITY", "BUDGET"];
+/// Words in the name of a number that make it a limit. A duration is one whatever its name.
+const WORDS: [&str; 11] = [
+    "MAX", "MIN", "LIMIT", "TIMEOUT", "CAP", "GRACE", "DEADLINE", "CAPACITY", "BUDGET", "PER",
+    "PAGE",
+];
 
 /// One constant.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ struct Limit {
 pub(super) fn page() -> anyhow::Result<Page> {
     let mut text = heading(
         "Limits in the sources",
-        "Every named bound, with its value as the source writes it. What users meet is in [limits](../limits.md).",
+        "Every constant that bounds something or is a time to wait, with its value as the source writes it. What users meet is in [limits](../limits.md).",
     );
     let mut section = String::new();
     for path in project::files()? {
@@ -73,8 +75,9 @@ fn limit_in(line: &str, what: &str) -> Option<Limit> {
     let (name, rest) = declaration.strip_prefix("const ")?.split_once(": ")?;
     let (kind, value) = rest.strip_suffix(';')?.split_once(" = ")?;
     let is_limit = name.split('_').any(|word| WORDS.contains(&word));
-    let is_number = kind.starts_with(['u', 'i', 'f']) || kind.ends_with("Duration");
-    (is_limit && is_number).then(|| Limit {
+    let is_number = kind.starts_with(['u', 'i', 'f']);
+    let is_wait = kind.ends_with("Duration");
+    (is_wait || is_limit && is_number).then(|| Limit {
         name: name.to_owned(),
         value: readable(value),
         what: what.to_owned(),
@@ -112,6 +115,10 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// A name.
 const MAXIMAL: &str = \"x\";
 const PORT: u16 = 7700;
+/// How often it looks.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Rows of a commit.
+const ROWS_PER_COMMIT: usize = 500;
 
 #[cfg(test)]
 mod tests {
@@ -126,6 +133,8 @@ mod tests {
         let expected = [
             limit("MAX_BODY_BYTES", "4 << 20", "The largest body."),
             limit("CALL_TIMEOUT", "30 s", "How long a call may take."),
+            limit("LOOK_EVERY", "200 ms", "How often it looks."),
+            limit("ROWS_PER_COMMIT", "500", "Rows of a commit."),
         ];
         assert_eq!(limits_in(source), expected);
     }

@@ -415,6 +415,7 @@ fn misfit_line(misfit: &crate::Misfit) -> String {
 }
 
 mod aggregate;
+mod lists;
 mod long_numbers;
 mod postgres;
 mod random;

@@ -4,10 +4,10 @@
 //! A row that holds one cell and has a table of several columns below it names no columns. Where
 //! that is in doubt the first row is the header, as it always was.
 
+use model::MAX_LINES_ABOVE;
+
 /// How many rows are looked at.
 pub(super) const LOOKED_AT: usize = 60;
-/// The most rows that are taken for titles and notes.
-pub(super) const MAX_ABOVE: usize = 20;
 /// The share of the rows below a header that must be no wider than it, and hold several cells.
 const LEAST_FITTING: f64 = 0.8;
 /// A header this wide is told from the rows above it by its width alone.
@@ -44,7 +44,7 @@ pub(super) fn n_above(rows: &[Shape]) -> usize {
         header.n_filled > 1 && n_fitting as f64 >= LEAST_FITTING * below.len().max(1) as f64
     };
     let n_blank = rows.iter().take_while(|row| row.n_filled == 0).count();
-    let above = rows.iter().take(MAX_ABOVE).take_while(|row| row.n_filled <= 1).count();
+    let above = rows.iter().take(MAX_LINES_ABOVE).take_while(|row| row.n_filled <= 1).count();
     if above == n_blank || above >= rows.len() || !is_header(above) {
         return n_blank.min(rows.len());
     }

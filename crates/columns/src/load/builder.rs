@@ -9,6 +9,7 @@ use arrow_array::{
 use arrow_buffer::OffsetBuffer;
 
 use super::intern::{Interner, Raw};
+use super::lists;
 use super::report::{LoadReport, Misfit};
 use crate::column::{Codes, Distinct, NULL_CODE};
 use crate::spec::NULL_WORDS;
@@ -106,8 +107,15 @@ impl ColumnBuilder {
 
     /// Types, sorts and narrows what was collected. `line_of` tells where a row is.
     pub(crate) fn finish(self, report: &mut LoadReport, line_of: impl Fn(usize) -> u64) -> Column {
-        let ColumnBuilder { spec, null_values, interner, mut cells, offsets, n_repeated, points } =
-            self;
+        let ColumnBuilder {
+            spec,
+            null_values,
+            interner,
+            mut cells,
+            mut offsets,
+            n_repeated,
+            points,
+        } = self;
         report.n_repeated_in_lists += n_repeated;
         let mut typed: Vec<(u32, Typed<'_>)> = Vec::with_capacity(interner.cells().len());
         let mut misfits: BTreeMap<u32, String> = BTreeMap::new();
@@ -154,6 +162,9 @@ impl ColumnBuilder {
         for cell in &mut cells {
             *cell = code_of[*cell as usize];
         }
+        if let Some(offsets) = &mut offsets {
+            report.n_repeated_in_lists += lists::compact(&mut cells, offsets);
+        }
         let distinct = distinct_of(spec.kind, &values, has_reals);
         drop(values);
         let codes = Codes::narrowed(cells, distinct.len());
@@ -163,29 +174,8 @@ impl ColumnBuilder {
 
     fn push_split(&mut self, text: &str, separator: char) {
         let start = self.cells.len();
-        let as_json =
-            text.starts_with('[').then(|| serde_json::from_str::<Vec<serde_json::Value>>(text));
-        if let Some(Ok(items)) = as_json {
-            for item in &items {
-                self.push_json_item(item);
-            }
-        } else {
-            for item in text.split(separator).map(str::trim).filter(|item| !item.is_empty()) {
-                self.push_item(Raw::Text(item));
-            }
-        }
+        lists::split(text, separator, |item| self.push_item(Raw::Text(item)));
         self.end_list(start);
-    }
-
-    fn push_json_item(&mut self, item: &serde_json::Value) {
-        match item {
-            serde_json::Value::Null => {}
-            serde_json::Value::String(text) => self.push_item(Raw::Text(text)),
-            serde_json::Value::Bool(_)
-            | serde_json::Value::Number(_)
-            | serde_json::Value::Array(_)
-            | serde_json::Value::Object(_) => self.push_item(Raw::Text(&item.to_string())),
-        }
     }
 
     fn push_item(&mut self, raw: Raw<'_>) {
@@ -195,16 +185,7 @@ impl ColumnBuilder {
 
     /// Closes a list: values are kept once each, and none at all becomes a null.
     fn end_list(&mut self, start: usize) {
-        let mut kept = start;
-        for at in start..self.cells.len() {
-            let cell = self.cells[at];
-            if !self.cells[start..kept].contains(&cell) {
-                self.cells[kept] = cell;
-                kept += 1;
-            }
-        }
-        self.n_repeated += (self.cells.len() - kept) as u64;
-        self.cells.truncate(kept);
+        self.n_repeated += lists::keep_once(&mut self.cells, start);
         if self.cells.len() == start {
             self.cells.push(NO_CELL);
         }
@@ -331,10 +312,27 @@ fn significant(text: &str) -> String {
 
 /// Reads the text of a number, as [`fit`] does.
 pub(crate) fn number_of(text: &str) -> Option<Value> {
-    match as_number(Raw::Text(text))? {
-        Typed::Integer(number) => Some(Value::Integer(number)),
-        Typed::Real(number) => Some(Value::Real(number)),
-        Typed::Text(_) | Typed::Boolean(_) | Typed::Millis(_) => None,
+    as_number(Raw::Text(text)).map(Typed::into_value)
+}
+
+/// Gives the value of one cell, null where nothing is there; none where it does not fit.
+pub(crate) fn value_of(raw: Raw<'_>, spec: &ColumnSpec) -> Option<Value> {
+    match fit(raw, spec, &[]) {
+        Fit::Null => Some(Value::Null),
+        Fit::Value(value) => Some(value.into_value()),
+        Fit::Misfit => None,
+    }
+}
+
+impl Typed<'_> {
+    fn into_value(self) -> Value {
+        match self {
+            Typed::Text(text) => Value::Text(text.into_owned()),
+            Typed::Integer(number) => Value::Integer(number),
+            Typed::Real(number) => Value::Real(number),
+            Typed::Boolean(flag) => Value::Boolean(flag),
+            Typed::Millis(millis) => Value::Timestamp(millis),
+        }
     }
 }
 

@@ -8,10 +8,13 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
-use super::above_header::{LOOKED_AT, MAX_ABOVE, Shape, n_above};
+use model::{MAX_LINES_ABOVE, declared_delimiter, guess_delimiter};
+
+use super::above_header::{LOOKED_AT, Shape, n_above};
 use super::decode::Decoded;
-use super::header::{delimiter_of, unique};
+use super::header::unique;
 use super::intern::Raw;
+use super::record::{Cell, Parsed, Quotes, split};
 use super::report::Misfit;
 use super::{MAX_CELL_BYTES, MAX_ROWS, TableBuilder};
 use crate::{Error, Result, TableSpec};
@@ -34,8 +37,9 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
             path: path.to_owned(),
             reason: format!("the delimiter `{delimiter}` is not one ASCII character"),
         })?,
-        None => said_delimiter
-            .unwrap_or_else(|| delimiter_of(records.buffer.get(records.at..).unwrap_or_default())),
+        None => said_delimiter.unwrap_or_else(|| {
+            guess_delimiter(records.buffer.get(records.at..).unwrap_or_default())
+        }),
     };
     let mut cells = Vec::new();
     let n_above = n_above(&records.first_shapes(delimiter));
@@ -124,22 +128,6 @@ struct Record {
     has_open_quote: bool,
 }
 
-/// A cell inside the buffer.
-#[derive(Debug, Clone, Copy)]
-struct Cell {
-    start: usize,
-    end: usize,
-    /// Doubled quotes inside must become single.
-    has_doubled_quotes: bool,
-    is_quoted: bool,
-}
-
-impl Cell {
-    fn is_empty(self) -> bool {
-        self.start == self.end
-    }
-}
-
 /// Splits a file into records.
 struct Records {
     file: Decoded,
@@ -187,21 +175,18 @@ impl Records {
     /// and remarks. A remark has other cells than the first row below: `#,name` is a header.
     fn skip_remarks(&mut self, table: &mut TableBuilder) -> Option<u8> {
         let first = self.line_at(self.at);
-        let said = match first.trim_ascii().strip_prefix(b"sep=") {
-            Some([delimiter]) => Some(*delimiter),
-            _ => None,
-        };
+        let said = declared_delimiter(first);
         if said.is_some() {
             self.skip_line(table);
         }
         let mut end = self.at;
-        for _ in 0..MAX_ABOVE {
+        for _ in 0..MAX_LINES_ABOVE {
             if !self.buffer[end..].starts_with(b"#") {
                 break;
             }
             end += self.line_at(end).len();
         }
-        let delimiter = said.unwrap_or_else(|| delimiter_of(&self.buffer[end..]));
+        let delimiter = said.unwrap_or_else(|| guess_delimiter(&self.buffer[end..]));
         let n_cells = |line: &[u8]| memchr::memchr_iter(delimiter, line).count();
         let n_below = n_cells(self.line_at(end));
         while n_below > 0 && self.at < end {
@@ -277,10 +262,13 @@ impl Records {
                 let is_row = cells.len() == self.n_columns
                     && (delimiter != b'\t' || cells.iter().all(|cell| cell.is_quoted));
                 if parsed.n_lines > 1 && !is_row && self.is_lines(start, parsed, delimiter) {
-                    cells.clear();
-                    let line =
-                        split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);
+                    let line = self.split_line(start, delimiter, cells);
                     return Ok(line.map(|line| self.advance(line, false)));
+                }
+                if parsed.n_lines == 1
+                    && let Some(line) = self.split_by_tabs(start, delimiter, cells)
+                {
+                    return Ok(Some(self.advance(line, false)));
                 }
                 return Ok(Some(self.advance(parsed, false)));
             }
@@ -291,28 +279,57 @@ impl Records {
             }
             // The quote stays open to the end of the file, or for longer than any record: the
             // line is taken as it stands, and only this line.
-            cells.clear();
-            let parsed = split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);
-            return Ok(parsed.map(|parsed| self.advance(parsed, true)));
+            let parsed = self.split_line(start, delimiter, cells);
+            // Between tabs a quote is a letter, which misses no other.
+            let is_open = delimiter != b'\t' || cells.len() != self.n_columns;
+            return Ok(parsed.map(|parsed| self.advance(parsed, is_open)));
         }
     }
 
-    /// Tells whether a record of several lines is several records: each of its lines has the cells
-    /// of a row, so the quote that holds them together is a letter of a cell, and so is the one
-    /// that seems to close it.
+    /// Splits the line that begins at this place, whatever quotes it leaves open.
+    fn split_line(&self, start: usize, delimiter: u8, cells: &mut Vec<Cell>) -> Option<Parsed> {
+        cells.clear();
+        let line = split(&self.buffer[start..], start, delimiter, cells, Quotes::WithinLine);
+        self.split_by_tabs(start, delimiter, cells).or(line)
+    }
+
+    /// Splits a line at every tab, where that gives a row and its quotes do not: programs that
+    /// write tabs seldom quote, and a cell that begins with a quote may be next to one that ends
+    /// with another.
+    fn split_by_tabs(&self, start: usize, delimiter: u8, cells: &mut Vec<Cell>) -> Option<Parsed> {
+        if delimiter != b'\t' || cells.len() == self.n_columns {
+            return None;
+        }
+        let mut letters = Vec::new();
+        let bytes = &self.buffer[start..];
+        let line = split(bytes, start, delimiter, &mut letters, Quotes::Letters)?;
+        (letters.len() == self.n_columns).then(|| {
+            *cells = letters;
+            line
+        })
+    }
+
+    /// Tells whether a record of several lines is several records: its lines have the cells of a
+    /// row, so the quote that holds them together is a letter of a cell, and so is the one that
+    /// seems to close it. Between commas all of them must; between tabs most, for there a quote
+    /// may join rows over one that is broken itself.
     fn is_lines(&self, start: usize, record: Parsed, delimiter: u8) -> bool {
         if self.n_columns < 2 {
             return false;
         }
         let mut cells = Vec::new();
-        let mut rest = &self.buffer[start..start + record.n_bytes];
-        while !rest.is_empty() {
-            cells.clear();
-            let line = split(rest, 0, delimiter, &mut cells, Quotes::WithinLine);
-            let Some(line) = line.filter(|_| cells.len() == self.n_columns) else { return false };
-            rest = &rest[line.n_bytes..];
+        let (mut at, end) = (start, start + record.n_bytes);
+        let (mut n_lines, mut n_rows) = (0, 0);
+        while at < end {
+            let Some(line) = self.split_line(at, delimiter, &mut cells) else { return false };
+            n_lines += 1;
+            n_rows += usize::from(cells.len() == self.n_columns);
+            if delimiter != b'\t' && n_rows < n_lines {
+                return false;
+            }
+            at += line.n_bytes;
         }
-        true
+        2 * n_rows > n_lines
     }
 
     fn advance(&mut self, parsed: Parsed, has_open_quote: bool) -> Record {
@@ -340,151 +357,6 @@ impl Records {
 
 fn feeds_for_returns(bytes: &mut [u8]) {
     bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
-}
-
-/// How far a quote reaches.
-#[derive(Clone, Copy, PartialEq)]
-enum Quotes {
-    /// To the next one, over any number of lines.
-    Honoured,
-    /// To the next one of its line; one that has none is a letter.
-    WithinLine,
-}
-
-#[derive(Clone, Copy)]
-struct Parsed {
-    n_bytes: usize,
-    n_lines: u64,
-    /// Ended by a line break and not by the end of the bytes.
-    is_terminated: bool,
-}
-
-/// Splits one record. `None` when a quote is still open at the end of the bytes.
-fn split(
-    bytes: &[u8],
-    base: usize,
-    delimiter: u8,
-    cells: &mut Vec<Cell>,
-    quotes: Quotes,
-) -> Option<Parsed> {
-    let mut at = 0;
-    let mut n_breaks_inside = 0;
-    loop {
-        let between_quotes = match bytes.get(at) {
-            Some(b'"') => between_quotes(bytes, at, delimiter, quotes)?,
-            _ => None,
-        };
-        if let Some(inside) = between_quotes {
-            n_breaks_inside += inside.n_breaks;
-            cells.push(Cell {
-                start: base + at + 1,
-                end: base + inside.end,
-                has_doubled_quotes: inside.has_doubled,
-                is_quoted: true,
-            });
-            at = inside.after;
-        } else {
-            let end = at + cell_end(&bytes[at..], delimiter);
-            let ends_line = bytes.get(end) != Some(&delimiter);
-            let shown = if ends_line { trimmed(bytes, at, end) } else { end };
-            cells.push(Cell {
-                start: base + at,
-                end: base + shown,
-                has_doubled_quotes: false,
-                is_quoted: false,
-            });
-            at = end;
-        }
-        match bytes.get(at) {
-            Some(byte) if *byte == delimiter => at += 1,
-            Some(_) => {
-                return Some(Parsed {
-                    n_bytes: at + 1,
-                    n_lines: n_breaks_inside + 1,
-                    is_terminated: true,
-                });
-            }
-            None => {
-                return Some(Parsed {
-                    n_bytes: at,
-                    n_lines: n_breaks_inside + 1,
-                    is_terminated: false,
-                });
-            }
-        }
-    }
-}
-
-/// What is between two quotes.
-struct Inside {
-    /// The place of the closing quote.
-    end: usize,
-    /// The place of the delimiter or line break behind it.
-    after: usize,
-    has_doubled: bool,
-    n_breaks: u64,
-}
-
-/// Finds what a quote at this place opens: nothing, where it is a letter like any other, as in
-/// `5" pipe`. `None` when it is still open at the end of the bytes.
-#[expect(clippy::option_option, reason = "open, no quote, and quoted are three answers")]
-fn between_quotes(
-    bytes: &[u8],
-    open: usize,
-    delimiter: u8,
-    quotes: Quotes,
-) -> Option<Option<Inside>> {
-    let start = open + 1;
-    let reach = match quotes {
-        Quotes::Honoured => bytes.len(),
-        Quotes::WithinLine => {
-            open + memchr::memchr(b'\n', &bytes[open..]).unwrap_or(bytes.len() - open)
-        }
-    };
-    let close = match quoted_end(&bytes[start..reach]) {
-        Some(close) => close,
-        None if quotes == Quotes::Honoured => return None,
-        None => return Some(None),
-    };
-    let end = start + close.at;
-    let behind = end + 1;
-    let rest = cell_end(&bytes[behind..], delimiter);
-    let is_clean = rest == 0 || bytes[behind..behind + rest] == *b"\r";
-    let inside = Inside {
-        end,
-        after: behind + rest,
-        has_doubled: close.has_doubled,
-        n_breaks: memchr::memchr_iter(b'\n', &bytes[start..end]).count() as u64,
-    };
-    Some(is_clean.then_some(inside))
-}
-
-struct Close {
-    at: usize,
-    has_doubled: bool,
-}
-
-fn quoted_end(bytes: &[u8]) -> Option<Close> {
-    let mut from = 0;
-    let mut has_doubled = false;
-    loop {
-        let at = from + memchr::memchr(b'"', &bytes[from..])?;
-        if bytes.get(at + 1) == Some(&b'"') {
-            has_doubled = true;
-            from = at + 2;
-            continue;
-        }
-        return Some(Close { at, has_doubled });
-    }
-}
-
-fn cell_end(bytes: &[u8], delimiter: u8) -> usize {
-    memchr::memchr2(delimiter, b'\n', bytes).unwrap_or(bytes.len())
-}
-
-/// Leaves out a carriage return before the end of a line.
-fn trimmed(bytes: &[u8], start: usize, end: usize) -> usize {
-    if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end }
 }
 
 /// Tells the longest cell that is kept, so that a reader knows where the cut is.

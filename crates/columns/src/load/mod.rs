@@ -8,8 +8,10 @@ mod decode;
 mod header;
 mod intern;
 mod json;
+mod lists;
 mod nested;
 mod parquet;
+mod record;
 mod report;
 mod workbook;
 
@@ -19,8 +21,10 @@ mod parquet_tests;
 use std::path::{Path, PathBuf};
 
 use builder::ColumnBuilder;
-pub(crate) use builder::{is_rounded_to, number_of};
+pub(crate) use builder::{Points, is_rounded_to, number_of, value_of};
+pub(crate) use csv::cut_at_boundary;
 pub(crate) use intern::Raw;
+pub(crate) use lists::Items;
 pub use report::{LoadReport, Misfit, MissingInFiles, NAMED_MISFITS, RepeatedKeys};
 pub use workbook::sheets_of;
 

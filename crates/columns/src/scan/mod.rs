@@ -34,7 +34,6 @@ const MIN_ROWS_PER_THREAD: usize = 128 << 10;
 /// Blocks between two looks at the clock.
 const BLOCKS_PER_CHECK: usize = 64;
 
-/// Answers a query.
 pub(crate) fn run(dataset: &Dataset, query: &Query, deadline: &Deadline) -> Result<Answer> {
     let conditions = compile(dataset, &query.filters, &query.any)?;
     let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);

@@ -3,10 +3,10 @@
 //! Zones are ours, not the database's: PostgreSQL gets the offsets of the zone between the
 //! first and the last moment as a `CASE`, SQLite a function. So all engines have one calendar.
 
-use super::answer::{Cell, Run, shape_of, whole};
+use super::answer::{Cell, Run, count, value_shape_of, whole};
 use super::shown::seen;
 use super::statement::{Dialect, Statement, Target, Where};
-use super::writer::Writer;
+use super::writer::{Writer, unnested};
 use crate::aggregate::{
     LAST_RANGE, MAX_DATABASE_GROUPS, PercentilePlace, arrange, directed, ranges_in_one, whole_mean,
     whole_sum, whole_width, width_start,
@@ -32,14 +32,21 @@ pub(super) fn aggregate(
     wanted: &Aggregate,
 ) -> Result<AggregateAnswer> {
     let seen = seen(target, run, &wanted.filters, &wanted.any)?;
-    let wanted = &Aggregate { filters: seen.filters, any: seen.any, ..wanted.clone() };
-    let (statement, shape) = statement(target, run, wanted)?;
+    let passing = seen.rows();
+    let (statement, shape) = statement(target, run, wanted, passing)?;
     let rows = run.run(&statement, &shape)?;
     if rows.len() > MAX_DATABASE_GROUPS {
         return Err(Error::TooManyGroups { limit: MAX_DATABASE_GROUPS });
     }
     let n_keys = wanted.group_by.len();
-    let total_rows = rows.iter().map(|row| whole(row.get(n_keys))).sum();
+    let mut grouped = wanted.group_by.iter().map(|grouping| target.column(&grouping.column));
+    let has_lists = grouped.any(|column| column.is_ok_and(|column| column.list.is_some()));
+    // A row with several values is in several groups.
+    let total_rows = if has_lists {
+        count(target, run, passing)?
+    } else {
+        rows.iter().map(|row| whole(row.get(n_keys))).sum()
+    };
     let measures: Vec<Vec<Value>> = wanted
         .measures
         .iter()
@@ -99,18 +106,25 @@ fn statement(
     target: &Target,
     run: &mut impl Run,
     wanted: &Aggregate,
+    rows: Where<'_>,
 ) -> Result<(Statement, Vec<Cell>)> {
-    let rows = Where { filters: &wanted.filters, any: &wanted.any };
     let mut inner: Vec<String> = Vec::new();
+    let mut lists: Vec<(usize, String)> = Vec::new();
+    let mut has_repeated_keys = false;
     let mut offsets: Vec<String> = Vec::new();
     let mut keys: Vec<String> = Vec::new();
     let mut shape: Vec<Cell> = Vec::new();
     for (place, grouping) in wanted.group_by.iter().enumerate() {
         let column = target.column(&grouping.column)?;
-        inner.push(format!("{} AS g{place}", column.expression));
-        let value = format!("g{place}");
+        inner.push(format!("{} AS g{place}", column.shown()));
+        let mut value = format!("g{place}");
+        if column.list.is_some() {
+            value = format!("v{place}");
+            lists.push((place, format!("{} AS {value}", column.value_at(target.dialect, place))));
+            has_repeated_keys |= grouping.by != GroupBy::Value;
+        }
         let (key, cell) = match (&grouping.by, target.dialect) {
-            (GroupBy::Value, _) => (value, shape_of(target, &grouping.column)?),
+            (GroupBy::Value, _) => (value, value_shape_of(target, &grouping.column)?),
             (GroupBy::Calendar(calendar, zone), Dialect::Sqlite) => {
                 let zone = zone.name().replace('\'', "''");
                 let bucket = calendar.as_str();
@@ -146,8 +160,7 @@ fn statement(
         keys.push(key);
         shape.push(cell);
     }
-    let mut selected = keys.clone();
-    selected.push("count(*)".to_owned());
+    let mut selected = vec!["count(*)".to_owned()];
     shape.push(Cell::Whole);
     for (place, measure) in wanted.measures.iter().enumerate() {
         let Some(name) = &measure.column else {
@@ -187,28 +200,55 @@ fn statement(
         selected.push(expression);
         shape.push(match cell {
             Some(cell) => cell,
-            None => shape_of(target, name)?,
+            None => value_shape_of(target, name)?,
         });
     }
     if inner.is_empty() {
         inner.push("1 AS unused".to_owned());
+    }
+    if has_repeated_keys {
+        inner.push("row_number() OVER () AS dowse_row_number".to_owned());
     }
     // `OFFSET 0` keeps PostgreSQL from computing an expression again at each of its uses.
     let fence = match target.dialect {
         Dialect::Sqlite => "",
         Dialect::Postgres => " OFFSET 0",
     };
-    let has_offsets = !offsets.is_empty();
-    let mut writer = Writer::new(target, &format!("SELECT {} FROM (", selected.join(", ")));
-    if has_offsets {
-        writer.push(&format!("SELECT *, {} FROM (", offsets.join(", ")));
+    // Two values of one cell can be in one bucket; the row is in it once.
+    let once = has_repeated_keys.then(|| {
+        let placed = keys.iter().enumerate();
+        let placed: Vec<String> = placed.map(|(place, key)| format!("{key} AS k{place}")).collect();
+        let measured =
+            (0..wanted.measures.len()).filter(|at| wanted.measures[*at].column.is_some());
+        let measured: String = measured.map(|at| format!(", m{at}")).collect();
+        keys = (0..keys.len()).map(|place| format!("k{place}")).collect();
+        format!("SELECT DISTINCT dowse_row_number, {}{measured} FROM (", placed.join(", "))
+    });
+    selected.splice(0..0, keys.iter().cloned());
+    // From the inside: the rows, the values of their lists, the offsets of zones, each row once.
+    let mut stages: Vec<(String, String)> = Vec::new();
+    if let Some(once) = once {
+        stages.push((once, format!("{fence}) AS repeated")));
     }
+    if !offsets.is_empty() {
+        let head = format!("SELECT *, {} FROM (", offsets.join(", "));
+        stages.push((head, format!("{fence}) AS placed")));
+    }
+    if !lists.is_empty() {
+        let values: Vec<&str> = lists.iter().map(|(_, value)| value.as_str()).collect();
+        let joins: String = lists
+            .iter()
+            .map(|(place, _)| unnested(target.dialect, &format!("listed.g{place}"), *place))
+            .collect();
+        let head = format!("SELECT listed.*, {} FROM (", values.join(", "));
+        stages.push((head, format!("{fence}) AS listed{joins}")));
+    }
+    let mut writer = Writer::new(target, &format!("SELECT {} FROM (", selected.join(", ")));
+    stages.iter().for_each(|(head, _)| writer.push(head));
     writer.push(&format!("SELECT {} FROM ", inner.join(", ")));
     writer.write_source(rows, None)?;
+    stages.iter().rev().for_each(|(_, tail)| writer.push(tail));
     writer.push(&format!("{fence}) AS used"));
-    if has_offsets {
-        writer.push(&format!("{fence}) AS placed"));
-    }
     if !keys.is_empty() {
         let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
         writer.push(&format!(" GROUP BY {}", places.join(", ")));
@@ -300,7 +340,7 @@ fn offset(
     zone: &Zone,
     moment: &str,
 ) -> Result<String> {
-    let shape = [Cell::Moment, Cell::Moment, Cell::Whole];
+    let shape = [Cell::Moment, Cell::Moment];
     let extremes = run.run(&target.extremes(rows, column)?, &shape)?;
     let end =
         |at: usize| extremes.first().and_then(|row| row[at].as_f64()).map(|millis| millis as i64);

@@ -25,6 +25,18 @@ pub(super) enum Cell {
     Moment,
     /// Always null, or a key in the database's own type.
     Key,
+    /// Several values.
+    List(Item),
+}
+
+/// What a list holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Item {
+    Text,
+    Whole,
+    Real,
+    Boolean,
+    Moment,
 }
 
 /// Answers a query with as many statements as it needs.
@@ -33,21 +45,19 @@ pub(super) fn answer(target: &Target, run: &mut impl Run, query: &Query) -> Resu
         let received = query.sort.len();
         return Err(crate::Error::TooManySorts { received, limit: MAX_SORTS });
     }
-    let asked = query;
     let seen = seen(target, run, &query.filters, &query.any)?;
-    let query = &Query { filters: seen.filters, any: seen.any, ..query.clone() };
-    let passing = Where { filters: &query.filters, any: &query.any };
+    let passing = seen.rows();
     let total = count(target, run, passing)?;
-    let (rows, next) = page(target, run, query)?;
+    let (rows, next) = page(target, run, query, passing)?;
     let mut facets = Vec::new();
     for name in &query.facets {
-        facets.push(facet(target, run, query, name, total)?);
+        facets.push(facet(target, run, query, passing, name)?);
     }
     let series = match &query.series {
         Some(wanted) => Some(series(target, run, passing, wanted)?),
         None => None,
     };
-    let unmatched = if total == 0 { unmatched(target, run, &asked.filters)? } else { Vec::new() };
+    let unmatched = if total == 0 { unmatched(target, run, &query.filters)? } else { Vec::new() };
     Ok(Answer { rows, total, facets, series, next, unmatched, has_changed: false })
 }
 
@@ -59,7 +69,7 @@ pub(super) fn near(
     wanted: &Value,
     limit: usize,
 ) -> Result<Vec<Value>> {
-    let shape = [shape_of(target, column)?];
+    let shape = [value_shape_of(target, column)?];
     let statement = match wanted.as_f64() {
         Some(number) if matches!(target.column(column)?.kind, Kind::Number | Kind::Timestamp) => {
             target.distinct(column, Some(number), limit)?
@@ -70,27 +80,27 @@ pub(super) fn near(
     Ok(rows.into_iter().flatten().collect())
 }
 
-fn count(target: &Target, run: &mut impl Run, passing: Where<'_>) -> Result<u64> {
+pub(super) fn count(target: &Target, run: &mut impl Run, passing: Where<'_>) -> Result<u64> {
     let rows = run.run(&target.count(passing)?, &[Cell::Whole])?;
     Ok(whole(rows.first().and_then(|row| row.first())))
 }
 
 type Page = (Vec<Vec<Value>>, Option<Position>);
 
-fn page(target: &Target, run: &mut impl Run, query: &Query) -> Result<Page> {
+fn page(target: &Target, run: &mut impl Run, query: &Query, passing: Where<'_>) -> Result<Page> {
     if query.limit == 0 {
         return Ok((Vec::new(), None));
     }
     let mut shape: Vec<Cell> =
         query.columns.iter().map(|name| shape_of(target, name)).collect::<Result<_>>()?;
     for sort in &query.sort {
-        shape.push(shape_of(target, &sort.column)?);
+        shape.push(value_shape_of(target, &sort.column)?);
     }
     shape.extend(target.keys.iter().map(|_| match target.dialect {
         Dialect::Sqlite => Cell::Key,
         Dialect::Postgres => Cell::Text,
     }));
-    let mut rows = run.run(&target.page(query)?, &shape)?;
+    let mut rows = run.run(&target.page(query, passing)?, &shape)?;
     let has_more = rows.len() > query.limit;
     rows.truncate(query.limit);
     let mut next = None;
@@ -117,14 +127,14 @@ fn facet(
     target: &Target,
     run: &mut impl Run,
     query: &Query,
+    passing: Where<'_>,
     name: &str,
-    total: u64,
 ) -> Result<Facet> {
-    let shape = shape_of(target, name)?;
+    let shape = value_shape_of(target, name)?;
     let column = target.column(name)?;
-    let passing = Where { filters: &query.filters, any: &query.any };
     let extreme = if column.kind == Kind::Boolean { Cell::Key } else { shape };
-    let extremes = run.run(&target.extremes(passing, name)?, &[extreme, extreme, Cell::Whole])?;
+    let shapes = [extreme, extreme, Cell::Whole, Cell::Whole];
+    let extremes = run.run(&target.extremes(passing, name)?, &shapes)?;
     let extremes = extremes.first();
     let is_continuous = query.continuous.iter().any(|known| known == name)
         && whole(extremes.and_then(|row| row.get(2))) > MAX_SINGLE_VALUES;
@@ -145,7 +155,7 @@ fn facet(
     Ok(Facet {
         column: name.to_owned(),
         n_values: whole(extremes.and_then(|row| row.get(2))),
-        total,
+        total: whole(extremes.and_then(|row| row.get(3))),
         min: end(0),
         max: end(1),
         distribution,
@@ -219,8 +229,7 @@ fn unmatched(target: &Target, run: &mut impl Run, filters: &[Filter]) -> Result<
         for (test, value) in alone(&filter.test) {
             let alone = Filter { test, ..filter.clone() };
             let seen = seen(target, run, std::slice::from_ref(&alone), &[])?;
-            let passing = Where { filters: &seen.filters, any: &seen.any };
-            let rows = run.run(&target.exists(passing)?, &[Cell::Whole])?;
+            let rows = run.run(&target.exists(seen.rows())?, &[Cell::Whole])?;
             let is_found = whole(rows.first().and_then(|row| row.first())) > 0;
             if !is_found {
                 unmatched.push(Unmatched { filter_idx, value });
@@ -258,7 +267,23 @@ fn alone(test: &Test) -> Vec<(Test, Value)> {
     tests
 }
 
+/// Tells what a row shows of a column.
 pub(super) fn shape_of(target: &Target, name: &str) -> Result<Cell> {
+    let one = value_shape_of(target, name)?;
+    if target.column(name)?.list.is_none() {
+        return Ok(one);
+    }
+    Ok(Cell::List(match one {
+        Cell::Text | Cell::Key | Cell::List(_) => Item::Text,
+        Cell::Whole => Item::Whole,
+        Cell::Real => Item::Real,
+        Cell::Boolean => Item::Boolean,
+        Cell::Moment => Item::Moment,
+    }))
+}
+
+/// Tells what one value of a column is.
+pub(super) fn value_shape_of(target: &Target, name: &str) -> Result<Cell> {
     let column = target.column(name)?;
     Ok(match column.kind {
         Kind::Text => Cell::Text,

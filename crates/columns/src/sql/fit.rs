@@ -1,7 +1,7 @@
 //! Which cells of a database's table do not fit the schema: counted by the database, the first
 //! few named by the key of their row.
 
-use super::answer::{Cell, Run};
+use super::answer::{Cell, Run, whole};
 use super::join::repeated_keys;
 use super::statement::{Dates, Dialect, SqlColumn, Statement, Target};
 use crate::load::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
@@ -38,6 +38,7 @@ pub(super) fn report(target: &Target, run: &mut impl Run) -> Result<LoadReport> 
     report.misfits_by_column =
         counted.map(|((column, _), n_misfits)| (column.name.clone(), *n_misfits)).collect();
     add_rounded(target, run, &mut report)?;
+    add_repeated(target, run, &mut report)?;
     for join in &target.joins {
         let statement = Statement { sql: repeated_keys(join), parameters: Vec::new() };
         let rows = run.run(&statement, &[Cell::Whole])?;
@@ -71,6 +72,17 @@ fn add_rounded(target: &Target, run: &mut impl Run, report: &mut LoadReport) -> 
     let rows = run.run(&statement, &vec![Cell::Whole; counts.len()])?;
     for ((column, _), count) in doubtful.iter().zip(rows.iter().flatten()) {
         report.add_rounded(&column.name, count.as_f64().unwrap_or(0.0) as u64);
+    }
+    Ok(())
+}
+
+/// Counts the values that come again in one list.
+fn add_repeated(target: &Target, run: &mut impl Run, report: &mut LoadReport) -> Result<()> {
+    for list in target.columns.iter().filter_map(|column| column.list.as_ref()) {
+        let (n_repeated, from) = (&list.n_repeated, &target.from);
+        let sql = format!("SELECT CAST(coalesce(sum({n_repeated}), 0) AS bigint) FROM {from}");
+        let rows = run.run(&Statement { sql, parameters: Vec::new() }, &[Cell::Whole])?;
+        report.n_repeated_in_lists += whole(rows.first().and_then(|row| row.first()));
     }
     Ok(())
 }

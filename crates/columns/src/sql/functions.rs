@@ -1,13 +1,14 @@
-//! What SQLite lacks, as functions of our own: exact sums, percentiles, buckets of time.
+//! What SQLite lacks, as functions of our own: exact sums, percentiles, buckets of time, cells as
+//! people write them and cells with several values.
 
 use rusqlite::Connection;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value as Held, ValueRef};
 
 use crate::aggregate::{PercentilePlace, range_number_of, whole_mean, whole_sum, width_number};
-use crate::{Calendar, Value, Zone};
+use crate::load::{Items, Raw, cut_at_boundary, value_of};
+use crate::{Calendar, ColumnSpec, Value, Zone};
 
-/// Adds the functions to a connection.
 pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("dowse_bucket", 3, flags, |context| {
@@ -40,6 +41,31 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
         let width = number(context.get_raw(1));
         Ok(value.zip(width).map(|(value, width)| range_number_of(&value, width)))
     })?;
+    connection.create_scalar_function("dowse_cell", 2, flags, |context| {
+        let spec = context.get_or_create_aux(1, read_spec)?;
+        let value = with_raw(context.get_raw(0), |raw| value_of(raw, &spec)).flatten();
+        Ok(value.map_or(Held::Null, held))
+    })?;
+    connection.create_scalar_function("dowse_list", 2, flags, |context| {
+        let values = items(context)?.values;
+        let json = values.iter().map(|value| match value {
+            Value::Boolean(flag) => i64::from(*flag).into(),
+            Value::Null
+            | Value::Text(_)
+            | Value::Integer(_)
+            | Value::Real(_)
+            | Value::Timestamp(_)
+            | Value::List(_) => value.to_json(),
+        });
+        let json: serde_json::Value = json.collect();
+        Ok((!values.is_empty()).then(|| json.to_string()))
+    })?;
+    connection.create_scalar_function("dowse_repeated", 2, flags, |context| {
+        Ok(items(context)?.n_repeated as i64)
+    })?;
+    connection.create_scalar_function("dowse_has_misfits", 2, flags, |context| {
+        Ok(items(context)?.has_misfits)
+    })?;
     connection.create_aggregate_function("dowse_sum", 1, flags, Adding(Wanted::Sum))?;
     connection.create_aggregate_function("dowse_avg", 1, flags, Adding(Wanted::Mean))?;
     connection.create_aggregate_function("dowse_percentile", 2, flags, Ranking(Rank::Between))?;
@@ -47,6 +73,36 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Writes a specification as the literal that functions read cells by.
+pub(super) fn spec_of(spec: &ColumnSpec) -> String {
+    let json = serde_json::to_string(spec).expect("a specification is plain data");
+    format!("'{}'", json.replace('\'', "''"))
+}
+
+fn read_spec(spec: ValueRef<'_>) -> Result<ColumnSpec, BoxError> {
+    let json = spec.as_str().map_err(|cause| -> BoxError { Box::new(cause) })?;
+    serde_json::from_str(json).map_err(|cause| -> BoxError { Box::new(cause) })
+}
+
+/// Takes the cell of a call apart.
+fn items(context: &Context<'_>) -> rusqlite::Result<Items> {
+    let spec = context.get_or_create_aux(1, read_spec)?;
+    Ok(with_raw(context.get_raw(0), |raw| Items::of(raw, &spec)).unwrap_or_default())
+}
+
+/// Reads a cell as one of a file; nothing where nothing is there.
+fn with_raw<T>(cell: ValueRef<'_>, read: impl FnOnce(Raw<'_>) -> T) -> Option<T> {
+    match cell {
+        ValueRef::Null | ValueRef::Blob(_) => None,
+        ValueRef::Integer(number) => Some(read(Raw::Integer(number))),
+        ValueRef::Real(number) => Some(read(Raw::Real(number))),
+        ValueRef::Text(bytes) => {
+            let text = String::from_utf8_lossy(bytes);
+            Some(read(Raw::Text(cut_at_boundary(&text))))
+        }
+    }
+}
 
 fn whole(value: ValueRef<'_>) -> Option<i64> {
     match value {

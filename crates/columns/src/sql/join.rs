@@ -2,8 +2,8 @@
 //! each key once.
 
 use super::statement::{Dialect, Key, SqlColumn};
-use crate::related::Lookup;
-use crate::{Error, Kind, Result};
+use crate::related::{Lookup, SEVERAL_VALUES};
+use crate::{Cells, ColumnSpec, Error, Kind, Result};
 
 /// The name of the table inside its own joins.
 const BASE: &str = "dowse_base";
@@ -51,6 +51,22 @@ impl Join {
                 .collect::<Result<_>>()?,
         })
     }
+}
+
+/// Refuses a lookup by or of cells with several values.
+pub(super) fn check_single(source_name: &str, own: &[ColumnSpec], lookup: &Lookup) -> Result<()> {
+    let on = own.iter().filter(|column| column.name == lookup.on);
+    let over_there = lookup.spec.columns.iter().filter(|column| {
+        column.name == lookup.key || lookup.columns.iter().any(|(_, name)| *name == column.name)
+    });
+    let list = on.chain(over_there).find(|column| column.cells != Cells::One);
+    list.map_or(Ok(()), |column| {
+        Err(Error::Unsupported {
+            source_name: source_name.to_owned(),
+            column: column.name.clone(),
+            reason: SEVERAL_VALUES,
+        })
+    })
 }
 
 /// Gives the source of rows with the columns of all joins, those columns, and the keys of rows as
@@ -104,6 +120,7 @@ pub(super) fn joined(
                 dates: column.dates.clone(),
                 // As with misfits, that table reports it.
                 rounded: None,
+                list: None,
             });
         }
         sources.push_str(&format!(

@@ -17,6 +17,8 @@ mod postgres;
 mod sample;
 mod sqlite;
 
-pub use postgres::PostgresTable;
+pub use postgres::{
+    DatabaseColumn, DatabaseSample, PostgresTable, postgres_sample, postgres_tables,
+};
 pub use sample::{is_sqlite, sqlite_sample, sqlite_tables};
 pub use sqlite::SqliteTable;

@@ -4,8 +4,8 @@
 //! here, and left out by value where the condition holds of the private piece alone. Where they are
 //! too many to look at, the call is refused rather than answered by what it must not tell.
 
-use super::answer::{Run, shape_of};
-use super::statement::{Dialect, SqlColumn, Statement, Target, Where};
+use super::answer::{Run, value_shape_of};
+use super::statement::{Condition, Dialect, SqlColumn, Statement, Target, Where};
 use super::writer::Writer;
 use crate::query::{AnyGroup, Filter, Sight, Test};
 use crate::shown::{MIN_PRIVATE_NUMBER, holds, is_hidden, shown_text};
@@ -21,11 +21,17 @@ const ANNOUNCING: &str = "[0-9@:=_+]|pass|paro|secre|key|token|bearer|auth|crede
 /// Filters as a database can test them.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    pub(super) filters: Vec<Filter>,
-    pub(super) any: Vec<AnyGroup>,
+    all: Vec<Condition>,
+    any: Vec<Vec<Vec<Condition>>>,
 }
 
-/// Writes filters so that none passes by a private piece.
+impl Seen {
+    pub(super) fn rows(&self) -> Where<'_> {
+        Where { all: &self.all, any: &self.any }
+    }
+}
+
+/// Finds what of each filter passes by a private piece alone.
 pub(super) fn seen(
     target: &Target,
     run: &mut impl Run,
@@ -36,66 +42,27 @@ pub(super) fn seen(
     for (place, filter) in filters.iter().enumerate() {
         let mut others: Vec<Filter> = filters.to_vec();
         others.remove(place);
-        let hidden = hidden(target, run, filter, &others)?;
-        let (is_negated, whole) = (is_negated(&filter.test), whole(filter));
-        match (hidden.is_empty(), is_negated) {
-            (true, _) => seen.filters.push(whole),
-            (false, false) => seen.filters.extend([whole, without(filter, hidden)]),
-            // What passes by a private piece does not count as passing, so it is not left out.
-            (false, true) => seen.any.push(AnyGroup {
-                alternatives: vec![
-                    vec![whole],
-                    vec![Filter::new(&filter.column, Test::AnyOf(hidden))],
-                ],
-            }),
-        }
+        seen.all.push(condition(target, run, filter, &others)?);
     }
     for group in any {
         let mut alternatives = Vec::new();
         for alternative in &group.alternatives {
-            let mut ways = vec![Vec::new()];
-            for filter in alternative {
-                let hidden = hidden(target, run, filter, filters)?;
-                let mut tests = vec![whole(filter)];
-                match (hidden.is_empty(), is_negated(&filter.test)) {
-                    (true, _) => {}
-                    (false, false) => tests.push(without(filter, hidden)),
-                    // As above: what passes by a private piece is another way to pass.
-                    (false, true) => {
-                        let private = Filter::new(&filter.column, Test::AnyOf(hidden));
-                        let mut others = ways.clone();
-                        others.iter_mut().for_each(|way| way.push(private.clone()));
-                        ways.iter_mut().for_each(|way| way.extend(tests.clone()));
-                        ways.extend(others);
-                        continue;
-                    }
-                }
-                ways.iter_mut().for_each(|way| way.extend(tests.clone()));
-            }
-            alternatives.extend(ways);
+            let conditions =
+                alternative.iter().map(|filter| condition(target, run, filter, filters));
+            alternatives.push(conditions.collect::<Result<_>>()?);
         }
-        seen.any.push(AnyGroup { alternatives });
+        seen.any.push(alternatives);
     }
     Ok(seen)
 }
 
-fn whole(filter: &Filter) -> Filter {
-    Filter { sight: Sight::Whole, ..filter.clone() }
-}
-
-fn without(filter: &Filter, hidden: Vec<Value>) -> Filter {
-    Filter::new(&filter.column, Test::Not(Box::new(Test::AnyOf(hidden))))
-}
-
-fn is_negated(test: &Test) -> bool {
-    match test {
-        Test::Not(inner) => !is_negated(inner),
-        Test::Contains { .. }
-        | Test::AnyOf(_)
-        | Test::Within(_)
-        | Test::HasPrefix(_)
-        | Test::HoldsAll(_) => false,
-    }
+fn condition(
+    target: &Target,
+    run: &mut impl Run,
+    filter: &Filter,
+    others: &[Filter],
+) -> Result<Condition> {
+    Ok(Condition { filter: filter.clone(), hidden: hidden(target, run, filter, others)? })
 }
 
 fn refused(filter: &Filter) -> Error {
@@ -124,8 +91,8 @@ fn hidden(
     if filter.sight == Sight::Whole || asks_for_null || !may_be_private {
         return Ok(Vec::new());
     }
-    let statement = candidates(target, column, &Filter::new(&filter.column, test.clone()), others)?;
-    let rows = run.run(&statement, &[shape_of(target, &filter.column)?])?;
+    let statement = candidates(target, column, test, others)?;
+    let rows = run.run(&statement, &[value_shape_of(target, &filter.column)?])?;
     let n_rows = rows.len();
     let is_hidden = |value: &Value| match value {
         Value::Text(text) => {
@@ -146,23 +113,29 @@ fn hidden(
 fn candidates(
     target: &Target,
     column: &SqlColumn,
-    filter: &Filter,
+    test: &Test,
     others: &[Filter],
 ) -> Result<Statement> {
-    let expression = &column.expression;
-    let mut filters: Vec<Filter> = vec![filter.clone()];
-    filters.extend(others.iter().map(whole));
-    let mut writer = Writer::new(target, &format!("SELECT {expression} FROM "));
-    writer.write_source(Where { filters: &filters, any: &[] }, None)?;
+    let value = column.value(target.dialect);
+    let mut all: Vec<Condition> = others.iter().map(Condition::of).collect();
+    let mut writer = Writer::new(target, &format!("SELECT {value} FROM "));
+    if column.list.is_some() {
+        writer.write_values(Where { all: &all, any: &[] }, &column.name)?;
+        writer.push(" WHERE ");
+        writer.values_test(column, test)?;
+    } else {
+        all.push(Condition::of(&Filter::new(&column.name, test.clone())));
+        writer.write_source(Where { all: &all, any: &[] }, None)?;
+    }
     let is_secret = text::is_secret_name(&column.name);
     let may_be = match (column.kind, target.dialect) {
         _ if is_secret => "1 = 1".to_owned(),
-        (Kind::Text, Dialect::Sqlite) => format!("dowse_is_private({expression})"),
+        (Kind::Text, Dialect::Sqlite) => format!("dowse_is_private({value})"),
         (Kind::Text, Dialect::Postgres) => {
-            format!("(lower({expression}) ~ '{ANNOUNCING}' OR length({expression}) > 200)")
+            format!("(lower({value}) ~ '{ANNOUNCING}' OR length({value}) > 200)")
         }
         (Kind::Number | Kind::Boolean | Kind::Timestamp, _) => {
-            format!("{expression} >= {MIN_PRIVATE_NUMBER}")
+            format!("{value} >= {MIN_PRIVATE_NUMBER}")
         }
     };
     writer.push(&format!(" AND {may_be} GROUP BY 1 LIMIT "));

@@ -1,7 +1,7 @@
 //! The distribution of a continuous column, computed by the database.
 
-use super::answer::{Cell, Run, shape_of, whole};
-use super::statement::{Dialect, Statement, Target, Where, unit_millis};
+use super::answer::{Cell, Run, value_shape_of, whole};
+use super::statement::{Dialect, Statement, Target, Where, unit_millis, unit_number};
 use super::writer::Writer;
 use crate::query::{Bars, Distribution};
 use crate::scan::{DistributionPlan, QUANTILES};
@@ -17,7 +17,7 @@ pub(super) fn distribution(
 ) -> Result<Option<Distribution>> {
     let (Some(min), Some(max)) = (extremes.first(), extremes.get(1)) else { return Ok(None) };
     let Some(plan) = DistributionPlan::of(min, max) else { return Ok(None) };
-    let shape = vec![shape_of(target, name)?; QUANTILES.len()];
+    let shape = vec![value_shape_of(target, name)?; QUANTILES.len()];
     let found = run.run(&quantiles(target, rows, name)?, &shape)?;
     let quantiles = QUANTILES.into_iter().zip(found.into_iter().flatten()).collect();
     let mut totals = vec![0; plan.n_bars];
@@ -33,10 +33,10 @@ pub(super) fn distribution(
         }
         Bars::Time { bucket, .. } => {
             let unit = unit_millis(bucket);
-            let statement = target.series(rows, name, unit, None)?;
-            for row in run.run(&statement, &[Cell::Whole, Cell::Real, Cell::Whole])? {
+            let statement = units(target, rows, name, unit)?;
+            for row in run.run(&statement, &[Cell::Whole, Cell::Whole])? {
                 if let Value::Integer(index) = row[0] {
-                    totals[plan.bar_of(&Value::Timestamp(index * unit))] += whole(row.get(2));
+                    totals[plan.bar_of(&Value::Timestamp(index * unit))] += whole(row.get(1));
                 }
             }
         }
@@ -45,7 +45,7 @@ pub(super) fn distribution(
 }
 
 fn quantiles(target: &Target, rows: Where<'_>, name: &str) -> Result<Statement> {
-    let expression = &target.column(name)?.expression;
+    let expression = target.column(name)?.value(target.dialect);
     let each = QUANTILES.map(|percent| match target.dialect {
         Dialect::Sqlite => format!("dowse_quantile({expression}, {percent})"),
         Dialect::Postgres => {
@@ -53,12 +53,21 @@ fn quantiles(target: &Target, rows: Where<'_>, name: &str) -> Result<Statement> 
         }
     });
     let mut writer = Writer::new(target, &format!("SELECT {} FROM ", each.join(", ")));
-    writer.write_source(rows, None)?;
+    writer.write_values(rows, name)?;
+    Ok(writer.finish())
+}
+
+/// Counts values by the number of an hour, minute or day.
+fn units(target: &Target, rows: Where<'_>, name: &str, unit: i64) -> Result<Statement> {
+    let index = unit_number(&target.column(name)?.value(target.dialect), unit);
+    let mut writer = Writer::new(target, &format!("SELECT {index}, count(*) FROM "));
+    writer.write_values(rows, name)?;
+    writer.push(" GROUP BY 1");
     Ok(writer.finish())
 }
 
 fn bars(target: &Target, rows: Where<'_>, name: &str, start: f64, width: f64) -> Result<Statement> {
-    let expression = &target.column(name)?.expression;
+    let expression = target.column(name)?.value(target.dialect);
     let mut writer = Writer::new(target, "SELECT ");
     let (open, close) = match target.dialect {
         Dialect::Sqlite => ("dowse_width(", ")"),
@@ -71,7 +80,7 @@ fn bars(target: &Target, rows: Where<'_>, name: &str, start: f64, width: f64) ->
     writer.bind(Value::Real(width));
     writer.push(close);
     writer.push(", count(*) FROM ");
-    writer.write_source(rows, None)?;
+    writer.write_values(rows, name)?;
     writer.push(" GROUP BY 1");
     Ok(writer.finish())
 }

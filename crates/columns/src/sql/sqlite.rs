@@ -9,9 +9,9 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 
-use super::answer::{self, Cell, Run};
+use super::answer::{self, Cell, Item, Run};
 use super::join::{self, Join};
-use super::statement::{Dates, Dialect, Key, SqlColumn, Statement, Target, quoted};
+use super::statement::{Dates, Dialect, ITEM, Key, List, SqlColumn, Statement, Target, quoted};
 use super::{aggregate, fit, functions};
 use crate::cache::Stamp;
 use crate::load::{is_rounded_to, number_of};
@@ -68,6 +68,7 @@ impl SqliteTable {
         let mut from = quoted(table);
         let mut joins = Vec::new();
         for (lookup, other) in lookups {
+            join::check_single(&source_name, &spec.columns, lookup)?;
             let source_name = format!("sqlite:{}#{other}", path.display());
             let known = column_names(&connection, other)
                 .map_err(|cause| Error::Sqlite { source_name: source_name.clone(), cause })?;
@@ -135,7 +136,7 @@ impl Table for SqliteTable {
             .map(|column| ColumnInfo {
                 name: column.name.clone(),
                 kind: column.kind,
-                has_lists: false,
+                has_lists: column.list.is_some(),
                 // A column of SQLite holds whatever was put into it.
                 is_whole: false,
             })
@@ -228,6 +229,8 @@ impl ToSql for Bound<'_> {
 
 fn take(value: ValueRef<'_>, cell: Cell) -> Value {
     match (cell, value) {
+        (Cell::List(items), ValueRef::Text(bytes)) => listed(bytes, items),
+        (Cell::List(_), _) => Value::List(Vec::new()),
         (_, ValueRef::Null) => Value::Null,
         (Cell::Boolean, ValueRef::Integer(flag)) => Value::Boolean(flag != 0),
         (Cell::Moment, ValueRef::Integer(millis)) => Value::Timestamp(millis),
@@ -237,6 +240,21 @@ fn take(value: ValueRef<'_>, cell: Cell) -> Value {
             Value::Text(String::from_utf8_lossy(bytes).into_owned())
         }
     }
+}
+
+/// Reads a list as [`functions`] write one.
+fn listed(json: &[u8], items: Item) -> Value {
+    let read: Vec<serde_json::Value> = serde_json::from_slice(json).unwrap_or_default();
+    let value = |item: serde_json::Value| match (items, item) {
+        (_, serde_json::Value::String(text)) => Value::Text(text),
+        (Item::Boolean, item) => Value::Boolean(item.as_i64() == Some(1)),
+        (Item::Moment, item) => item.as_i64().map_or(Value::Null, Value::Timestamp),
+        (Item::Text | Item::Whole | Item::Real, item) => match item.as_i64() {
+            Some(number) => Value::Integer(number),
+            None => item.as_f64().map_or(Value::Null, Value::Real),
+        },
+    };
+    Value::List(read.into_iter().map(value).collect())
 }
 
 pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -351,13 +369,6 @@ fn sql_columns(
                 known: known.iter().map(|(name, _)| name.clone()).collect(),
             });
         }
-        if column.cells != Cells::One {
-            return Err(Error::Unsupported {
-                source_name: source_name.to_owned(),
-                column: column.name,
-                reason: "several values in a cell are read from files only",
-            });
-        }
         columns.push(sql_column(&column, table));
     }
     Ok(columns)
@@ -365,14 +376,25 @@ fn sql_columns(
 
 fn sql_column(spec: &ColumnSpec, table: &str) -> SqlColumn {
     let name = quoted(&spec.source_name);
+    if let Cells::Many { .. } = spec.cells {
+        return listed_column(spec);
+    }
+    let as_written = |function: &str| format!("{function}({name}, {})", functions::spec_of(spec));
     let expression = match spec.kind {
         Kind::Text => format!("CAST({name} AS TEXT) COLLATE BINARY"),
-        Kind::Number => format!(
-            "CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN CASE WHEN abs({name}) <= 1.7976931348623157e308 THEN {name} END WHEN 'text' THEN dowse_number({name}) END"
-        ),
+        Kind::Number => {
+            let written = match spec.decimal {
+                Some(_) => as_written("dowse_cell"),
+                None => format!("dowse_number({name})"),
+            };
+            format!(
+                "CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN CASE WHEN abs({name}) <= 1.7976931348623157e308 THEN {name} END WHEN 'text' THEN {written} END"
+            )
+        }
         Kind::Boolean => format!(
             "CASE WHEN lower({name}) IN ('1', 'true', 't', 'yes', 'y') THEN 1 WHEN lower({name}) IN ('0', 'false', 'f', 'no', 'n') THEN 0 END"
         ),
+        Kind::Timestamp if spec.date_order.is_some() => as_written("dowse_cell"),
         Kind::Timestamp => {
             let function = EPOCHS
                 .iter()
@@ -389,12 +411,13 @@ fn sql_column(spec: &ColumnSpec, table: &str) -> SqlColumn {
             words.join(", ")
         )
     });
-    let dates = match spec.kind {
-        Kind::Timestamp => Dates::Unless(format!(
+    let dates = match (spec.kind, spec.date_order) {
+        (Kind::Timestamp, Some(crate::DateOrder::Ymd)) => Dates::Yes,
+        (Kind::Timestamp, _) => Dates::Unless(format!(
             "SELECT 1 FROM {} WHERE {expression} IS NOT NULL AND NOT dowse_is_date({name}) LIMIT 1",
             quoted(table)
         )),
-        Kind::Text | Kind::Number | Kind::Boolean => Dates::No,
+        (Kind::Text | Kind::Number | Kind::Boolean, _) => Dates::No,
     };
     let rounded = (spec.kind == Kind::Number)
         .then(|| format!("(typeof({name}) = 'text' AND dowse_is_rounded({name}))"));
@@ -407,5 +430,28 @@ fn sql_column(spec: &ColumnSpec, table: &str) -> SqlColumn {
         is_whole: false,
         rounded,
         dates,
+        list: None,
+    }
+}
+
+/// Writes a column whose cells have several values: lists in JSON, or texts that a separator splits.
+fn listed_column(spec: &ColumnSpec) -> SqlColumn {
+    let name = quoted(&spec.source_name);
+    let called = |function: &str| format!("{function}({name}, {})", functions::spec_of(spec));
+    let whole = called("dowse_list");
+    SqlColumn {
+        name: spec.name.clone(),
+        kind: spec.kind,
+        expression: format!("json_extract({whole}, '$[0]')"),
+        source: name.clone(),
+        misfit: (spec.kind != Kind::Text).then(|| called("dowse_has_misfits")),
+        is_whole: false,
+        rounded: None,
+        dates: Dates::No,
+        list: Some(List {
+            items: format!("(SELECT value AS {ITEM} FROM json_each({whole}))"),
+            n_repeated: called("dowse_repeated"),
+            whole,
+        }),
     }
 }

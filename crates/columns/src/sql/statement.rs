@@ -2,7 +2,7 @@
 
 use super::join::Join;
 use super::writer::Writer;
-use crate::query::{AnyGroup, Direction, Filter, Query};
+use crate::query::{Direction, Filter, Query};
 use crate::{Bucket, DAY_MILLIS, Error, Kind, Result, Value};
 
 /// The two ways to write SQL.
@@ -41,7 +41,24 @@ pub(super) struct SqlColumn {
     pub(super) rounded: Option<String>,
     /// Whether its points in time are dates without a time of day.
     pub(super) dates: Dates,
+    /// What gives the values of a cell, where it can have several; the expression above gives the
+    /// first of them then.
+    pub(super) list: Option<List>,
 }
+
+/// How the values of a cell are reached.
+#[derive(Debug, Clone)]
+pub(super) struct List {
+    /// All of them, each once and in their order; null where there are none.
+    pub(super) whole: String,
+    /// A table of them for one row, with their values in the column [`ITEM`].
+    pub(super) items: String,
+    /// How often a value of a row comes again.
+    pub(super) n_repeated: String,
+}
+
+/// The column that holds a value of a cell with several.
+pub(super) const ITEM: &str = "dowse_item";
 
 /// Whether points in time are dates without a time of day.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +89,25 @@ pub(super) struct Statement {
 /// Which rows pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Where<'q> {
-    pub(super) filters: &'q [Filter],
-    pub(super) any: &'q [AnyGroup],
+    /// All of these must hold.
+    pub(super) all: &'q [Condition],
+    /// And one alternative of each of these; an alternative is a list that must all hold.
+    pub(super) any: &'q [Vec<Vec<Condition>>],
+}
+
+/// A filter as a database tests it.
+#[derive(Debug, Clone)]
+pub(super) struct Condition {
+    pub(super) filter: Filter,
+    /// Values that fulfil the test, or what it negates, by a private piece alone: they count as
+    /// not fulfilling it.
+    pub(super) hidden: Vec<Value>,
+}
+
+impl Condition {
+    pub(super) fn of(filter: &Filter) -> Self {
+        Condition { filter: filter.clone(), hidden: Vec::new() }
+    }
 }
 
 impl Target {
@@ -93,10 +127,10 @@ impl Target {
 
     /// Gives the rows of the page and one more: the columns, then the sorted values, then the
     /// keys as text.
-    pub(super) fn page(&self, query: &Query) -> Result<Statement> {
+    pub(super) fn page(&self, query: &Query, rows: Where<'_>) -> Result<Statement> {
         let mut selected: Vec<String> = Vec::new();
         for name in &query.columns {
-            selected.push(self.column(name)?.expression.clone());
+            selected.push(self.column(name)?.shown().to_owned());
         }
         for sort in &query.sort {
             selected.push(self.column(&sort.column)?.expression.clone());
@@ -107,7 +141,7 @@ impl Target {
         }));
         let mut writer = Writer::new(self, &format!("SELECT {} FROM ", selected.join(", ")));
         let after = query.after.as_ref().map(|after| (after, query.sort.as_slice()));
-        writer.write_source(Where { filters: &query.filters, any: &query.any }, after)?;
+        writer.write_source(rows, after)?;
         let mut order: Vec<String> = Vec::new();
         for sort in &query.sort {
             let column = self.column(&sort.column)?;
@@ -119,7 +153,7 @@ impl Target {
         }
         if self.keys.is_empty() {
             // Rows that nothing tells apart are ordered by all they show.
-            order.extend(self.columns.iter().map(|column| column.expression.clone()));
+            order.extend(self.columns.iter().map(|column| column.shown().to_owned()));
         }
         order.extend(self.keys.iter().map(|key| key.expression.clone()));
         writer.push(&format!(" ORDER BY {} LIMIT ", order.join(", ")));
@@ -131,31 +165,28 @@ impl Target {
 
     /// Gives values and their counts, most frequent first.
     pub(super) fn facet(&self, rows: Where<'_>, name: &str, limit: usize) -> Result<Statement> {
-        let column = self.column(name)?;
-        let mut writer =
-            Writer::new(self, &format!("SELECT {}, count(*) FROM ", column.expression));
-        writer.write_source(rows, None)?;
+        let value = self.column(name)?.value(self.dialect);
+        let mut writer = Writer::new(self, &format!("SELECT {value}, count(*) FROM "));
+        writer.write_values(rows, name)?;
         writer.push(" GROUP BY 1 ORDER BY 2 DESC, 1 ASC NULLS FIRST LIMIT ");
         writer.bind(Value::Integer(limit as i64));
         Ok(writer.finish())
     }
 
-    /// Gives the lowest and the highest value and the number of different ones, null among
-    /// them.
+    /// Gives the lowest and the highest value, the number of different ones, null among them, and
+    /// the number of all.
     pub(super) fn extremes(&self, rows: Where<'_>, name: &str) -> Result<Statement> {
-        let expression = match self.column(name)? {
-            // PostgreSQL has no extremes of booleans, and nobody asks for them.
-            column if column.kind == Kind::Boolean => "NULL".to_owned(),
-            column => column.expression.clone(),
-        };
-        let distinct = &self.column(name)?.expression;
+        let column = self.column(name)?;
+        let distinct = column.value(self.dialect);
+        // PostgreSQL has no extremes of booleans, and nobody asks for them.
+        let value = if column.kind == Kind::Boolean { "NULL" } else { distinct.as_str() };
         let mut writer = Writer::new(
             self,
             &format!(
-                "SELECT min({expression}), max({expression}), count(DISTINCT {distinct}) + coalesce(max(CASE WHEN {distinct} IS NULL THEN 1 ELSE 0 END), 0) FROM "
+                "SELECT min({value}), max({value}), count(DISTINCT {distinct}) + coalesce(max(CASE WHEN {distinct} IS NULL THEN 1 ELSE 0 END), 0), count(*) FROM "
             ),
         );
-        writer.write_source(rows, None)?;
+        writer.write_values(rows, name)?;
         Ok(writer.finish())
     }
 
@@ -177,9 +208,7 @@ impl Target {
             Dialect::Sqlite => format!("CAST({value} AS REAL)"),
             Dialect::Postgres => format!("({value})::float8"),
         };
-        // Both databases divide towards zero; taking the rest off first divides downwards.
-        let unit = unit_millis;
-        let index = format!("(({moment}) - ((({moment}) % {unit}) + {unit}) % {unit}) / {unit}");
+        let index = unit_number(moment, unit_millis);
         let mut writer = Writer::new(self, &format!("SELECT {index}, {value}, count(*) FROM "));
         writer.write_source(rows, None)?;
         writer.push(" GROUP BY 1 ORDER BY 1 LIMIT ");
@@ -202,22 +231,54 @@ impl Target {
         near: Option<f64>,
         limit: usize,
     ) -> Result<Statement> {
-        let expression = &self.column(name)?.expression;
-        let mut writer = Writer::new(
-            self,
-            &format!(
-                "SELECT {expression} FROM {} WHERE {expression} IS NOT NULL GROUP BY 1",
-                self.from
-            ),
-        );
+        let value = self.column(name)?.value(self.dialect);
+        let mut writer = Writer::new(self, &format!("SELECT {value} FROM "));
+        writer.write_values(Where::default(), name)?;
+        writer.push(&format!(" WHERE {value} IS NOT NULL GROUP BY 1"));
         if let Some(near) = near {
-            writer.push(&format!(" ORDER BY min(abs({expression} - "));
+            writer.push(&format!(" ORDER BY min(abs({value} - "));
             writer.bind(Value::Real(near));
             writer.push("))");
         }
         writer.push(" LIMIT ");
         writer.bind(Value::Integer(limit as i64));
         Ok(writer.finish())
+    }
+}
+
+impl SqlColumn {
+    /// Gives the expression that a row shows.
+    pub(super) fn shown(&self) -> &str {
+        self.list.as_ref().map_or(&self.expression, |list| &list.whole)
+    }
+
+    /// Gives the expression of one value over what [`Writer::write_values`] writes.
+    pub(super) fn value(&self, dialect: Dialect) -> String {
+        self.value_at(dialect, 0)
+    }
+
+    /// Gives the expression of one value of the list that [`super::writer::unnested`] took apart.
+    pub(super) fn value_at(&self, dialect: Dialect, place: usize) -> String {
+        match (&self.list, dialect) {
+            (None, _) => self.expression.clone(),
+            (Some(_), Dialect::Sqlite) => format!("dowse_each_{place}.value"),
+            (Some(_), Dialect::Postgres) => {
+                self.collated(&format!("dowse_each_{place}.{ITEM}"), dialect)
+            }
+        }
+    }
+
+    /// Gives the column of single values that an expression gives.
+    pub(super) fn item(&self, expression: &str, dialect: Dialect) -> SqlColumn {
+        SqlColumn { expression: self.collated(expression, dialect), list: None, ..self.clone() }
+    }
+
+    /// What comes out of a list has no collation of its own.
+    fn collated(&self, expression: &str, dialect: Dialect) -> String {
+        match (self.kind, dialect) {
+            (Kind::Text, Dialect::Postgres) => format!("({expression} COLLATE \"C\")"),
+            _ => expression.to_owned(),
+        }
     }
 }
 
@@ -233,7 +294,12 @@ pub(super) fn unit_millis(bucket: Bucket) -> i64 {
     }
 }
 
-/// Quotes an identifier.
+/// Writes the number of the unit of time that holds a moment. Both databases divide towards zero;
+/// taking the rest off first divides downwards.
+pub(super) fn unit_number(moment: &str, unit: i64) -> String {
+    format!("(({moment}) - ((({moment}) % {unit}) + {unit}) % {unit}) / {unit}")
+}
+
 pub(super) fn quoted(identifier: &str) -> String {
     format!("\"{}\"", identifier.replace('"', "\"\""))
 }

@@ -1,8 +1,10 @@
 //! Writes conditions as SQL: values are always parameters, and each condition means what it
 //! means in a scan over columns.
 
-use super::statement::{Dialect, SqlColumn, Statement, Target, Where, key_value};
-use crate::query::{AnyGroup, Case, Direction, Position, Range, RowMark, Sort, Test};
+use super::statement::{
+    Condition, Dialect, ITEM, List, SqlColumn, Statement, Target, Where, key_value,
+};
+use crate::query::{Case, Direction, Position, Range, RowMark, Sort, Test};
 use crate::{Error, Kind, Result, Value};
 
 /// Writes one statement.
@@ -51,9 +53,9 @@ impl<'t> Writer<'t> {
         let target = self.target;
         self.push(&target.from);
         let mut word = " WHERE ";
-        for filter in rows.filters {
+        for condition in rows.all {
             self.push(word);
-            self.test(target.column(&filter.column)?, &filter.test)?;
+            self.condition(condition)?;
             word = " AND ";
         }
         for group in rows.any {
@@ -68,15 +70,26 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
+    /// Writes the values of a column in the rows that pass: one row for each, and one with null
+    /// for a cell that has none.
+    pub(super) fn write_values(&mut self, rows: Where<'_>, name: &str) -> Result<()> {
+        let column = self.target.column(name)?;
+        let Some(list) = &column.list else { return self.write_source(rows, None) };
+        self.push(&format!("(SELECT {} AS dowse_list FROM ", list.whole));
+        self.write_source(rows, None)?;
+        self.push(") AS dowse_used");
+        self.push(&unnested(self.target.dialect, "dowse_used.dowse_list", 0));
+        Ok(())
+    }
+
     /// Writes alternatives. What is unknown of a null is false here, as in a scan over columns.
-    fn any_group(&mut self, group: &AnyGroup) -> Result<()> {
-        let target = self.target;
+    fn any_group(&mut self, group: &[Vec<Condition>]) -> Result<()> {
         self.push("(1 = 0");
-        for alternative in &group.alternatives {
+        for alternative in group {
             self.push(" OR (1 = 1");
-            for filter in alternative {
+            for condition in alternative {
                 self.push(" AND coalesce(");
-                self.test(target.column(&filter.column)?, &filter.test)?;
+                self.condition(condition)?;
                 self.push(", 1 = 0)");
             }
             self.push(")");
@@ -85,7 +98,97 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn test(&mut self, column: &SqlColumn, test: &Test) -> Result<()> {
+    /// Writes a filter, without what fulfils it by a private piece alone.
+    fn condition(&mut self, condition: &Condition) -> Result<()> {
+        let column = self.target.column(&condition.filter.column)?;
+        self.seen_test(column, &condition.filter.test, &condition.hidden)
+    }
+
+    /// Writes a test on a cell. In a cell with several values, one that fulfils it is enough.
+    fn seen_test(&mut self, column: &SqlColumn, test: &Test, hidden: &[Value]) -> Result<()> {
+        if let Test::Not(inner) = test {
+            self.push("NOT coalesce(");
+            self.seen_test(column, inner, hidden)?;
+            self.push(", 1 = 0)");
+            return Ok(());
+        }
+        match &column.list {
+            Some(list) => self.list_test(column, list, test, hidden),
+            None if hidden.is_empty() => self.test(column, test),
+            None => {
+                self.push("(");
+                self.test(column, test)?;
+                self.without(column, hidden);
+                self.push(")");
+                Ok(())
+            }
+        }
+    }
+
+    fn without(&mut self, column: &SqlColumn, hidden: &[Value]) {
+        if !hidden.is_empty() {
+            self.push(" AND NOT coalesce(");
+            self.any(hidden, |writer, value| writer.equal(column, value));
+            self.push(", 1 = 0)");
+        }
+    }
+
+    /// Writes a test on the values of a column whose cells have several. Of values of which all are
+    /// wanted, each alone counts.
+    pub(super) fn values_test(&mut self, column: &SqlColumn, test: &Test) -> Result<()> {
+        let dialect = self.target.dialect;
+        let item = column.item(&column.value(dialect), dialect);
+        match test {
+            Test::HoldsAll(lists) => {
+                self.test(&item, &Test::AnyOf(lists.iter().flatten().cloned().collect()))
+            }
+            Test::Contains { .. }
+            | Test::AnyOf(_)
+            | Test::Within(_)
+            | Test::HasPrefix(_)
+            | Test::Not(_) => self.test(&item, test),
+        }
+    }
+
+    /// Writes a test on a cell with several values; no value at all is null.
+    fn list_test(
+        &mut self,
+        column: &SqlColumn,
+        list: &List,
+        test: &Test,
+        hidden: &[Value],
+    ) -> Result<()> {
+        if let Test::HoldsAll(alternatives) = test {
+            self.push("(1 = 0");
+            for values in alternatives {
+                self.push(" OR (1 = 1");
+                for value in values {
+                    self.push(" AND ");
+                    let one = Test::AnyOf(vec![value.clone()]);
+                    self.list_test(column, list, &one, hidden)?;
+                }
+                self.push(")");
+            }
+            self.push(")");
+            return Ok(());
+        }
+        let item = column.item(ITEM, self.target.dialect);
+        self.push("(");
+        if matches!(test, Test::AnyOf(values) if values.contains(&Value::Null)) {
+            self.push(&format!(
+                "NOT EXISTS (SELECT 1 FROM {} WHERE {ITEM} IS NOT NULL) OR ",
+                list.items
+            ));
+        }
+        self.push(&format!("EXISTS (SELECT 1 FROM {} WHERE {ITEM} IS NOT NULL AND ", list.items));
+        self.test(&item, test)?;
+        self.without(&item, hidden);
+        self.push("))");
+        Ok(())
+    }
+
+    /// Writes a test on one value.
+    pub(super) fn test(&mut self, column: &SqlColumn, test: &Test) -> Result<()> {
         match test {
             Test::Contains { text, case } => self.contains(column, text, *case),
             Test::AnyOf(values) => {
@@ -277,5 +380,15 @@ impl<'t> Writer<'t> {
     /// PostgreSQL holds no text with a zero byte, and refuses one as a parameter.
     fn can_hold(&self, text: &str) -> bool {
         self.target.dialect == Dialect::Sqlite || !text.contains('\0')
+    }
+}
+
+/// Writes the join that gives a row for each value of a list, and one with null for a list of none.
+pub(super) fn unnested(dialect: Dialect, list: &str, place: usize) -> String {
+    match dialect {
+        Dialect::Sqlite => format!(" LEFT JOIN json_each({list}) AS dowse_each_{place} ON 1"),
+        Dialect::Postgres => {
+            format!(" LEFT JOIN LATERAL unnest({list}) AS dowse_each_{place}({ITEM}) ON true")
+        }
     }
 }

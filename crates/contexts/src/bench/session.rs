@@ -112,7 +112,6 @@ impl Session {
         Ok(n_chunks)
     }
 
-    /// Counts the chunks of one string.
     pub(super) fn n_chunks_of_string(&self, table: &Table, pointer: &str) -> Result<usize> {
         let mut page = DocumentPage { limit: limits::LIST_PAGE, ..DocumentPage::default() };
         loop {

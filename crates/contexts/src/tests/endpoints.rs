@@ -79,6 +79,34 @@ fn keys_are_shown_once_and_can_be_taken_away() {
 }
 
 #[test]
+fn keys_that_are_made_at_once_are_all_made() {
+    let fixture = Fixture::new();
+    let service = &fixture.service;
+    let ann = member("acme", "ann");
+    let project = fixture.project(&ann);
+    let new = NewEndpoint { project_id: Some(project.id.to_string()), ..endpoint("Agent", &[]) };
+    let id = service.create_endpoint(&ann, &new).unwrap().endpoint.id;
+    let n_callers = crate::limits::MAX_KEYS - 1;
+    let together = std::sync::Barrier::new(n_callers);
+    let keys: Vec<String> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..n_callers)
+            .map(|_| {
+                scope.spawn(|| {
+                    together.wait();
+                    service.add_key(&ann, &id).unwrap().api_key
+                })
+            })
+            .collect();
+        callers.into_iter().map(|caller| caller.join().unwrap()).collect()
+    });
+    for key in &keys {
+        assert!(service.open_endpoint(&id, Some(key)).unwrap().is_some());
+    }
+    let refused = service.add_key(&ann, &id).unwrap_err();
+    assert!(matches!(refused, Error::Object(ObjectError::TooLarge { .. })), "{refused:?}");
+}
+
+#[test]
 fn bindings_change_at_once_and_names_stay_unique() {
     let world = Fixture::new();
     let service = &world.service;

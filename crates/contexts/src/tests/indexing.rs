@@ -388,6 +388,38 @@ fn a_list_of_short_answers_is_found_out_of_the_box() {
     assert!(found.warnings.iter().any(|warning| warning.code == "no_text"), "{found:?}");
 }
 
+/// One long string switched off the short ones: hundreds of answers were found by nothing.
+#[test]
+fn short_answers_are_found_beside_long_texts() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let answers: Vec<Value> = (0..500)
+        .map(|n| json!({ "q": format!("What about item{n}?"), "a": "It is blue." }))
+        .collect();
+    let flat: Vec<String> = (0..500).map(|n| format!("item{n} is blue")).collect();
+    let terms = (0..100).map(|_| long("narwhal")).collect::<String>();
+    let articles: Vec<Value> = (0..5)
+        .map(
+            |n| json!({ "title": format!("item{n}"), "tags": ["a", "b"], "text": long("narwhal") }),
+        )
+        .collect();
+    let document = json!({
+        "faq": { "answers": answers, "terms": terms },
+        "flat": [flat, long("narwhal")],
+        "articles": articles,
+    });
+    let table = world.table(&ann, &world.project(&ann).id, &document);
+    for (path, is_short) in [("/faq", true), ("/flat", true), ("", true), ("/articles", false)] {
+        let tool = world.tool(&ann, &table.id, path, &format!("tool{}", path.replace('/', "_")));
+        assert_eq!(index_of(&tool).short_strings, is_short, "{path}");
+        assert!(!world.search(&ann, &tool.id, "narwhal").results.is_empty(), "{path}");
+        let found = world.search(&ann, &tool.id, "item4").results;
+        // The titles of articles are labels; they are content beside the answers.
+        let is_found = found.iter().any(|hit| hit.chunk.chunk_text.contains("item4"));
+        assert_eq!(is_found, is_short, "{path}");
+    }
+}
+
 #[test]
 fn a_tool_has_its_own_threshold_and_use_of_short_strings() {
     let world = Fixture::new();

@@ -97,7 +97,6 @@ impl Fixture {
         self.service.create_project(caller, &new).unwrap()
     }
 
-    /// Writes a document to a file.
     pub(crate) fn file(&self, document: &Value) -> std::path::PathBuf {
         let path = self.folder.path().join("document.json");
         fs_err::write(&path, document.to_string()).unwrap();
@@ -158,7 +157,6 @@ pub(crate) fn long(word: &str) -> String {
     (0..5).map(|line| format!("{:<59}\n", format!("Line {line} tells about the {word}"))).collect()
 }
 
-/// A member of a tenant.
 pub(crate) fn member(tenant: &str, subject: &str) -> Caller {
     Caller {
         subject: subject.to_owned(),

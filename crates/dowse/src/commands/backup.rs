@@ -55,6 +55,8 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<Outcome> {
     };
     let damaged = archive::verify(&unfinished.0)?;
     fs_err::rename(&unfinished.0, file)?;
+    #[cfg(unix)]
+    fs_err::File::open(folder.unwrap_or(Path::new(".")))?.file().sync_all()?;
     if args.json {
         let n_bytes = fs_err::metadata(file)?.len();
         let data_dir = &config.data_dir;
@@ -111,20 +113,26 @@ pub(super) fn restore(args: &BackupArgs) -> anyhow::Result<Outcome> {
     let damaged = archive::verify(&args.file)?;
     let folder = store_folder(&config.data_dir);
     guard::private::create_folder(&folder)?;
-    let unfinished = Unfinished(folder.join("catalogue.restoring"));
-    archive::extract_catalogue(&args.file, &unfinished.0)?;
-    let catalogue = &unfinished.0;
+    let mut restoring = Restoring::new(&folder);
+    archive::extract_catalogue(&args.file, &restoring.file)?;
+    let catalogue = &restoring.file.clone();
     let place = match config.store.choice()?.catalogue {
         CatalogueKind::Sqlite => {
+            // The catalogue comes last: a folder whose restore was stopped on the way must not be
+            // taken for a whole one that lacks its files.
+            store::refuse_second(&folder).with_context(|| not_restored(&folder))?;
+            restoring.has_begun = true;
+            archive::extract_folders(&args.file, &places_of(&config))?;
             restore_folder(catalogue, &folder)?;
             config.data_dir.display().to_string()
         }
         CatalogueKind::Postgres => {
             restore_database(&config, catalogue, &folder)?;
+            archive::extract_folders(&args.file, &places_of(&config))?;
             "the catalogue in PostgreSQL".to_owned()
         }
     };
-    archive::extract_folders(&args.file, &places_of(&config))?;
+    restoring.has_begun = false;
     // Uploads of the copy may be in its catalogue or in its folder; this configuration says where
     // they belong.
     let (catalogue, _lock) = open_catalogue(&config.store, &folder, crate::clock::system())?;
@@ -183,7 +191,11 @@ pub(crate) fn make(shared_state: &SharedState, to: &Path) -> anyhow::Result<()> 
 
 fn restore_folder(file: &Path, folder: &Path) -> anyhow::Result<()> {
     store::restore(file, folder, &store::Config::for_one_machine())
-        .with_context(|| format!("`{}` could not be restored", folder.display()))
+        .with_context(|| not_restored(folder))
+}
+
+fn not_restored(folder: &Path) -> String {
+    format!("`{}` could not be restored", folder.display())
 }
 
 /// Fills an empty database; servers that use it already find what comes as it comes.
@@ -210,6 +222,32 @@ fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
+}
+
+/// The file that says that a restore has not ended: no command takes the folder for a whole one as
+/// long as it is there and the catalogue is not.
+struct Restoring {
+    file: PathBuf,
+    /// Whether files of the backup are in their places without their catalogue.
+    has_begun: bool,
+}
+
+impl Restoring {
+    fn new(folder: &Path) -> Self {
+        // What an earlier attempt left is a part until this one ends.
+        let file = store::restoring_file(folder);
+        Restoring { has_begun: file.exists(), file }
+    }
+}
+
+impl Drop for Restoring {
+    fn drop(&mut self) {
+        // After a failure the folder has a part: the file goes on saying so, without its size.
+        let _ = match self.has_begun {
+            true => fs_err::File::create(&self.file).map(drop),
+            false => fs_err::remove_file(&self.file),
+        };
+    }
 }
 
 /// A file that is removed unless it got another name.

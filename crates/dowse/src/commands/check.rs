@@ -44,6 +44,9 @@ pub(super) struct Report {
     pub(super) tables: Vec<SourceReport>,
     pub(super) dimensions: Vec<SourceReport>,
     pub(super) problems: Vec<Problem>,
+    /// What works as it should and may surprise.
+    #[serde(default)]
+    notes: Vec<String>,
 }
 
 /// What a table or a dimension holds, and what of it does not fit.
@@ -73,17 +76,23 @@ pub(super) struct CheckOptions {
 
 /// Whether models elsewhere are asked how they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Providers {
+pub(crate) enum Providers {
     Ask,
     /// `--no-model` was typed, which holds beside a server that has one, too.
     Leave,
 }
 
+impl Providers {
+    /// For a command that a running server does.
+    pub(crate) fn of(typed: &Typed) -> Self {
+        if typed.is_without_model { Providers::Leave } else { Providers::Ask }
+    }
+}
+
 impl CheckOptions {
     /// For a command that a running server does.
     pub(super) fn hosted(typed: &Typed) -> Self {
-        let providers = if typed.is_without_model { Providers::Leave } else { Providers::Ask };
-        CheckOptions { providers, index_command: "dowse index".to_owned() }
+        CheckOptions { providers: Providers::of(typed), index_command: "dowse index".to_owned() }
     }
 
     /// For a command that has the data open itself; its configuration names no model where none is
@@ -328,10 +337,19 @@ pub(super) fn look(
         store: describe_store(store),
         health: health.status().to_owned(),
         problems: problems_of(&health),
+        notes: app.files.iter().flat_map(notes_of).collect(),
         tools: app.tools.list(&caller).iter().map(|listed| listed.spec.name.clone()).collect(),
         tables,
         dimensions: dimensions.collect(),
     })
+}
+
+/// Says of folders that are the data folder, or in it, that not all of them is indexed.
+fn notes_of(files: &::files::Service) -> Vec<String> {
+    let note = |root: String| {
+        format!("`{root}` is in the data folder: what Dowse keeps there itself is not indexed")
+    };
+    files.roots_in_data().into_iter().map(note).collect()
 }
 
 fn table_report(name: &str, report: columns::Result<columns::LoadReport>) -> SourceReport {
@@ -367,6 +385,7 @@ fn show(report: &Report) {
     for Problem { what, problem, hint } in &report.problems {
         print::line(format!("{what}: {problem} (hint: {hint})"));
     }
+    report.notes.iter().for_each(|note| print::line(format!("note: {note}")));
     for (kind, unit, sources) in
         [("table", "rows", &report.tables), ("dimension", "entries", &report.dimensions)]
     {

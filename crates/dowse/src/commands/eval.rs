@@ -127,7 +127,7 @@ fn compare(report: &EvalReport, baseline: &EvalReport, args: &EvalArgs) -> anyho
     if difference.is_empty() {
         bail!("the baseline has none of these datasets; compare with a report of the same ones");
     }
-    let shown = format!("\nnDCG@10 against the baseline\n{}", difference.trim_end());
+    let shown = format!("\nagainst the baseline\n{}", difference.trim_end());
     if is_printed(args) {
         print::note(shown);
     } else {

@@ -28,6 +28,9 @@ mod words;
 
 pub(crate) use self::backup::LAST_BACKUP;
 pub(crate) use self::context::ContextArgs;
+pub(crate) use self::status::model_state;
+
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::Command;
 
@@ -100,9 +103,43 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Does work that a signal may end. What it began waits in the queue then, for the next command or a
+/// server on the same data: a process that was told to end is none that a document has ended.
+///
+/// # Errors
+///
+/// What the work fails with, or that it was stopped.
+pub(crate) fn until_stopped<T: Send + 'static>(
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
+    block_on(async move {
+        let is_stopped = CancellationToken::new();
+        crate::platform::shutdown_on_signal(is_stopped.clone())?;
+        let work = tokio::task::spawn_blocking(work);
+        tokio::select! {
+            biased;
+            done = work => done?,
+            () = is_stopped.cancelled() => anyhow::bail!(
+                "stopped before everything was done; what was taken in is kept\n\
+                 hint: the next command or server on the same data goes on with it; run the same \
+                 command again for the rest"
+            ),
+        }
+    })
+}
+
+/// Threads that may block at the same time. A call holds one, as does a call that only waits; each
+/// connection has one call at most. With as many threads as connections (`limits.connections` is
+/// 2,048 unless set) nobody's waiting keeps somebody else's call from its thread. Threads are
+/// started when they are needed and end when they are not.
+const MAX_BLOCKING_THREADS: usize = 2_560;
+
 /// Runs async work to its end.
 pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
+        .build()?;
     let result = runtime.block_on(work);
     // Work on blocking threads that nobody waits for must not hold up the exit.
     runtime.shutdown_background();

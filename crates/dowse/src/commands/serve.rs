@@ -80,6 +80,12 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let needs_key = config.auth.jwt.is_some() || !config.auth.keys.is_empty();
         print::note(format!("console on {base}/"));
         print::note(connect::lines_for_clients(&base, needs_key));
+        if config.server.lacks_public_url() {
+            print::note(
+                "note: these addresses are for this machine; `server.public_url` is the one by \
+                 which others reach it",
+            );
+        }
         print::note(format!("listening on http://{address}"));
         if is_json {
             print::line(connect::addresses(&base));

@@ -28,6 +28,14 @@ pub(super) struct Located {
     has_unnamed_folders: bool,
 }
 
+/// What an error begins with that says that something was never indexed.
+pub(super) const NO_INDEX: &str = "no index here";
+
+/// Tells whether an error says that, also one of a running server.
+pub(super) fn is_no_index(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.to_string().starts_with(NO_INDEX))
+}
+
 /// Folders with one data folder.
 pub(super) enum Set {
     /// A process has the data folder open.
@@ -238,36 +246,29 @@ fn listed(sets: &[Remembered]) -> String {
 }
 
 /// Opens the folders that are named or configured, or remembered as far as `choose` takes them;
-/// says which.
+/// says which. Of several sets some may not open, which is said of each.
 pub(super) fn open_all(
     args: &FilesArgs,
     folders: &[PathBuf],
     need: Need,
     choose: impl FnOnce(&UserData) -> anyhow::Result<Vec<Remembered>>,
-) -> anyhow::Result<Vec<Set>> {
+) -> anyhow::Result<Vec<anyhow::Result<Set>>> {
     let located = locate(args, folders, need, choose)?;
     anyhow::ensure!(
         !located.is_empty(),
-        "no index here: no folders are configured, and none was indexed before\n\
+        "{NO_INDEX}: no folders are configured, and none was indexed before\n\
          hint: index one with `dowse index FOLDER`"
     );
     let is_named = located.iter().any(|one| one.file.is_some()) || !args.root.is_empty();
-    located
-        .into_iter()
-        .map(|one| {
-            let folders: Vec<String> = one
-                .config
-                .files
-                .roots
-                .iter()
-                .map(|root| root.path().display().to_string())
-                .collect();
-            if !is_named && !folders.is_empty() && need == Need::Index {
-                print::note(format!("in {}", folders.join(", ")));
-            }
-            open_one(one, need)
-        })
-        .collect()
+    let opened = located.into_iter().map(|one| {
+        let folders: Vec<String> =
+            one.config.files.roots.iter().map(|root| root.path().display().to_string()).collect();
+        if !is_named && !folders.is_empty() && need == Need::Index {
+            print::note(format!("in {}", folders.join(", ")));
+        }
+        open_one(one, need)
+    });
+    Ok(opened.collect())
 }
 
 impl Located {
@@ -289,7 +290,7 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
     if need == Need::Index {
         anyhow::ensure!(
             holds_data(config)?,
-            "no index here: `{}` holds none{}\nhint: run `{}`",
+            "{NO_INDEX}: `{}` holds none{}\nhint: run `{}`",
             config.data_dir.display(),
             of_folders(config),
             index_command(config, located.file.as_deref())

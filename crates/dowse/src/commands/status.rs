@@ -291,7 +291,7 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
 }
 
 /// Says how a model is, in a few words.
-pub(super) fn model_state(state: &ModelState) -> String {
+pub(crate) fn model_state(state: &ModelState) -> String {
     match state {
         ModelState::Ready { model } => format!("{model}, ready"),
         ModelState::Off => "off: search works on words alone".to_owned(),

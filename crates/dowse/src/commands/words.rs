@@ -5,16 +5,23 @@
 
 use model::Warning;
 
+use crate::commands::check::Providers;
 use crate::wiring::{SharedState, failing_embedder};
 
 /// What an agent reads, and what is typed instead.
-const TYPED: [(&str, &str); 5] = [
+const TYPED: [(&str, &str); 8] = [
+    ("and nothing goes on with it now: indexFolder does", "and goes on with `dowse index`"),
+    ("when indexFolder has gone over it", "when `dowse index` has gone over it"),
+    (": indexFolder begins it", ": `dowse index` begins it"),
     ("call `search_documents` again with `threshold: ", "search again with `--threshold "),
     ("give `years` or `exts`", "give `--year` or `--ext`"),
     ("add `exts`, `years` or `roots`", "add `--ext`, `--year` or `--root`"),
     ("`years` takes", "`--year` takes"),
     ("`exts` takes", "`--ext` takes"),
 ];
+
+/// What a search says of itself that a running server did without its model.
+const BY_WORDS: &str = "words alone were searched: `--no-model`";
 
 /// Puts flags in the place of arguments.
 pub(crate) fn in_flags(message: &str) -> String {
@@ -32,11 +39,24 @@ const FAILURES: [&str; 6] = [
     "circuit_open",
 ];
 
-/// Adds what is wrong with an embedder elsewhere where vectors are missing: a search does without
-/// it then, and whoever waits for them is told when none will come.
-pub(crate) fn add_failing_embedder(shared_state: &SharedState, warnings: &mut Vec<Warning>) {
-    let is_missing = warnings.iter().any(|warning| warning.code == ingest::VECTORS_INCOMPLETE);
-    let Some(config) = shared_state.served.load_full().filter(|_| is_missing) else { return };
+/// Where vectors are missing, adds what is wrong with an embedder elsewhere: a search does without
+/// it then, and whoever waits for them is told when none will come. Where no model is wanted, none
+/// is asked, and the answer says that it is of words alone.
+pub(crate) fn add_failing_embedder(
+    shared_state: &SharedState,
+    providers: Providers,
+    warnings: &mut Vec<Warning>,
+) {
+    let is_about_missing = |warning: &Warning| warning.code == ingest::VECTORS_INCOMPLETE;
+    if !warnings.iter().any(is_about_missing) {
+        return;
+    }
+    if providers == Providers::Leave {
+        warnings.retain(|warning| !is_about_missing(warning));
+        warnings.push(Warning::new(ingest::VECTORS_OFF, BY_WORDS));
+        return;
+    }
+    let Some(config) = shared_state.served.load_full() else { return };
     if failures(warnings).is_empty() {
         let state = failing_embedder(&config, &shared_state.embedder);
         warnings.extend(state.and_then(|state| state.warning()));

@@ -10,19 +10,11 @@ use infer::ModelState;
 use retrieve::Retriever;
 
 use super::SharedState;
-use super::families::INDEX_WAIT;
 
 /// Gives the folders; nothing where none is served.
 pub(crate) fn files_by_words(shared_state: &SharedState) -> anyhow::Result<Option<files::Service>> {
-    let Some(indexer) = shared_state.indexer.load_full() else { return Ok(None) };
-    Ok(Some(files::Service::new(files::ServiceConfig {
-        indexer,
-        retriever: retriever(shared_state)?,
-        queue: Arc::clone(&shared_state.open_store()?.queue),
-        llm: None,
-        clock: shared_state.clock.clone(),
-        index_wait: INDEX_WAIT,
-    })))
+    let Some(service) = shared_state.files.get() else { return Ok(None) };
+    Ok(Some(service.without_models(retriever(shared_state)?)))
 }
 
 /// Gives the knowledge bases.

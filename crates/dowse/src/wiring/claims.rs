@@ -1,7 +1,9 @@
-//! Which servers have which folders of files, where several share a catalogue.
+//! Which servers have which folders of files, tables and dimensions, where several share a
+//! catalogue.
 //!
-//! A folder belongs to the servers that have it: each claims those of its configuration. What was read
-//! from a folder is erased when the last server that claimed it starts without it.
+//! A source belongs to the servers that have it: each claims those of its configuration. What was
+//! read from a folder, and what is kept of answers, is erased when the last server that claimed the
+//! source starts without it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +15,11 @@ use store::{Catalogue, Change, ObjectKey, ObjectPage, TypedObject};
 /// The file that names this server to the others for as long as its data folder lasts.
 const SERVER: &str = "server";
 
-/// A folder that a server has.
+/// A source that a server has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
     server: String,
+    /// The path of a folder, or the name that [`super::configured::row_sources`] gives.
     root: String,
 }
 
@@ -46,7 +49,7 @@ pub(super) fn server_in(folder: &Path) -> std::io::Result<String> {
     Ok(name)
 }
 
-/// Claims the folders of a server, lets go of those that it had before, and gives those among them
+/// Claims the sources of a server, lets go of those that it had before, and gives those among them
 /// that no server has any more.
 pub(super) fn claim(
     catalogue: &dyn Catalogue,

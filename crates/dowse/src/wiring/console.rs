@@ -13,6 +13,7 @@ use serve::ConsoleSettings;
 use store::Store;
 
 use super::SharedState;
+use super::console_models::models;
 use super::health::free_bytes;
 use super::shared_state::NOT_WRITABLE;
 use crate::commands::{LAST_BACKUP, check};
@@ -46,15 +47,15 @@ pub(super) fn console(
     let checked = shared_state.clone();
     settings.check = Arc::new(move |app: &serve::App| check::examined(&checked, app));
     let keys = keys(config);
-    let (data_dir, models, model) =
-        (config.data_dir.clone(), super::models_dir(config), config.embedder.model.clone());
+    let (data_dir, config, embedder) =
+        (config.data_dir.clone(), config.clone(), Arc::clone(&shared_state.embedder));
     settings.facts = Arc::new(move || {
         json!({
             "keys": keys,
             "backup": last_backup(&data_dir),
-            "store": namespaces(&store),
+            "store": namespaces(&store, &embedder.state()),
             "disk": disk(&data_dir),
-            "models": [{ "model": model, "state": model_state(&models, &model), "folder": models.display().to_string() }],
+            "models": models(&config, &embedder.state()),
         })
     });
     Ok(settings)
@@ -138,19 +139,24 @@ fn last_backup(data_dir: &Path) -> Value {
 }
 
 /// Documents, passages and vectors of each namespace; passages without a vector lag behind.
-fn namespaces(store: &Store) -> Value {
+/// Counts what is in the store.
+fn namespaces(store: &Store, embedder: &infer::ModelState) -> Value {
     let namespaces = match store.namespaces() {
         Ok(namespaces) => namespaces,
         Err(error) => return json!(format!("the store does not answer: {error}")),
     };
     let rows = namespaces.iter().filter_map(|info| {
         let counts = store.counts(&info.id).ok()?;
+        let is_wanted = *embedder != infer::ModelState::Off;
         Some(json!({
             "namespace": info.id.to_string(),
             "documents": counts.n_documents,
             "passages": counts.n_passages,
             "vectors": counts.n_vectors,
-            "lag": counts.n_passages.saturating_sub(counts.n_vectors),
+            "without a vector": match is_wanted {
+                true => json!(counts.n_passages.saturating_sub(counts.n_vectors)),
+                false => json!("none is wanted"),
+            },
         }))
     });
     Value::Array(rows.collect())
@@ -208,18 +214,6 @@ fn size_of(path: &Path) -> (u64, bool) {
         }
     }
     (n_bytes, false)
-}
-
-fn model_state(folder: &Path, model: &str) -> String {
-    match infer::models::state(folder, model) {
-        infer::ModelState::Ready { .. } => "ready".to_owned(),
-        other @ (infer::ModelState::Off
-        | infer::ModelState::Pulling { .. }
-        | infer::ModelState::Loading { .. }
-        | infer::ModelState::Missing { .. }
-        | infer::ModelState::Broken { .. }
-        | infer::ModelState::ProviderDown { .. }) => format!("{other:?}"),
-    }
 }
 
 /// Turns the pretty debug form of the configuration into settings with dotted names. The

@@ -23,6 +23,7 @@ use tools::tables::{
 };
 use tools::{Registry, ResourceSet, Resources, Tool};
 
+use super::configured::forget_columns;
 use super::feeds::Feeds;
 use super::shared_state::{chart_folder, store_folder};
 use super::{SharedState, claims, models};
@@ -82,7 +83,6 @@ impl Families {
             shared_state.away.watch("table", move || service.away());
         }
         let files = files_service(config, shared_state)?;
-        shared_state.files.store(files.clone().map(Arc::new));
         shared_state.filters.store(filters.clone().map(Arc::new));
         let mut sources: Vec<Box<dyn across::Source>> = Vec::new();
         if let Some(service) = &files {
@@ -119,10 +119,11 @@ impl Families {
         strangers: Strangers,
     ) -> anyhow::Result<()> {
         if strangers == Strangers::Forget {
-            self.forget_folders_of_nobody(shared_state)?;
-        }
-        if strangers == Strangers::Forget {
-            self.forget_folders_taken_out(shared_state)?;
+            self.forget_what_nobody_has(shared_state)?;
+            self.forget_what_was_taken_out(shared_state)?;
+            if let Some(config) = shared_state.served.load_full() {
+                forget_columns(&config);
+            }
         }
         if let Some(files) = &self.files {
             // Those that are not named here may be another server's, or named on a command line.
@@ -138,23 +139,25 @@ impl Families {
     }
 
     /// Where servers share a catalogue, erases what was read from folders that this server was the
-    /// last to have.
-    fn forget_folders_of_nobody(&self, shared_state: &SharedState) -> anyhow::Result<()> {
+    /// last to have, and what is kept of answers when it was the last with a table or a dimension.
+    fn forget_what_nobody_has(&self, shared_state: &SharedState) -> anyhow::Result<()> {
         let kept = shared_state.open_store()?;
         let catalogue = kept.store.catalogue();
         if !catalogue.is_shared() {
             return Ok(());
         }
         let server = claims::server_in(&store_folder(shared_state.data_dir()))?;
-        let roots = self.files.as_ref().map(files::Service::root_names).unwrap_or_default();
-        let gone = claims::claim(&*catalogue, &server, &roots)?;
+        let row_sources = shared_state.served_row_sources();
+        let mut claimed = self.files.as_ref().map(files::Service::root_names).unwrap_or_default();
+        claimed.extend(row_sources);
+        let gone = claims::claim(&*catalogue, &server, &claimed)?;
         if gone.is_empty() {
             return Ok(());
         }
         files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
         let n_forgotten = files::forget_roots(&kept.store, &gone)?;
         shared_state.erase_answers(None);
-        tracing::info!(n_forgotten, ?gone, "files of folders that no server has any more left");
+        tracing::info!(n_forgotten, ?gone, "what no server has any more left");
         Ok(())
     }
 
@@ -349,9 +352,7 @@ pub(crate) fn files_alone(
 ) -> anyhow::Result<Option<files::Service>> {
     config.check()?;
     shared_state.served.store(Some(Arc::new(config.clone())));
-    let service = files_service(config, shared_state)?;
-    shared_state.files.store(service.clone().map(Arc::new));
-    Ok(service)
+    files_service(config, shared_state)
 }
 
 fn files_service(
@@ -359,7 +360,7 @@ fn files_service(
     shared_state: &SharedState,
 ) -> anyhow::Result<Option<files::Service>> {
     if config.files.roots.is_empty() {
-        shared_state.indexer.store(None);
+        shared_state.files.switch_off("no folders are configured any more");
         return Ok(None);
     }
     let kept = shared_state.open_store()?;
@@ -372,16 +373,21 @@ fn files_service(
         roots: Roots::open(&config.files.roots, &config.base)?,
         data_dir: Some(shared_state.data_dir().to_owned()),
         n_extractors: extract::default_workers(),
+        left: Some(Box::new({
+            let eraser = shared_state.eraser()?;
+            move |paths| eraser.left(paths)
+        })),
     })?);
-    shared_state.indexer.store(Some(Arc::clone(&indexer)));
-    Ok(Some(files::Service::new(files::ServiceConfig {
+    let service = files::Service::new(files::ServiceConfig {
         indexer,
         retriever: retriever(config, shared_state)?,
         queue: Arc::clone(&kept.queue),
         llm: models::llm(config)?,
         clock: shared_state.clock.clone(),
         index_wait: INDEX_WAIT,
-    })))
+    });
+    shared_state.files.set(service.clone());
+    Ok(Some(service))
 }
 
 /// Opens the knowledge bases alone, for commands.

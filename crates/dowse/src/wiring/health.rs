@@ -81,14 +81,14 @@ fn look(shared_state: &SharedState) -> Health {
         let hint = "it is looked for every 30 s";
         health = health.with("source", format!("{source}: {problem}"), hint);
     }
-    let files = shared_state.files.load();
-    for folder in files.iter().flat_map(|files| files.away_roots()) {
+    let files = shared_state.files.get();
+    for folder in files.iter().flat_map(files::Service::away_roots) {
         health = health.with("folder", folder_away(&folder), FOLDER_HINT);
     }
     for problem in shared_state.feed_problems.all() {
         health = health.with("collection folder", problem, FEED_HINT);
     }
-    if let Some(problem) = files.as_ref().and_then(|one| one.watch_problem()) {
+    if let Some(problem) = files.as_ref().and_then(files::Service::watch_problem) {
         let hint = "changes are found when the server starts again; its log says why";
         health = health.with("watch", problem, hint);
     }

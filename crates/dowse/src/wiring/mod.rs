@@ -6,6 +6,8 @@ mod claims;
 mod close;
 mod configured;
 mod console;
+mod console_models;
+mod erasure;
 mod families;
 mod feeds;
 mod followers;
@@ -87,13 +89,14 @@ fn of_first_table(config: &Config) -> Exposure {
     Exposure { everywhere: vec![of_server], by_key: by_key(config) }
 }
 
-fn by_key(config: &Config) -> BTreeMap<String, ToolNames> {
-    let keys = config.auth.keys.iter();
-    keys.map(|key| {
+fn by_key(config: &Config) -> BTreeMap<String, Vec<ToolNames>> {
+    let mut lists: BTreeMap<String, Vec<ToolNames>> = BTreeMap::new();
+    for key in &config.auth.keys {
         let (tools, hidden_tools) = (key.tools.clone(), key.hidden_tools.clone());
-        (key.name.clone(), ToolNames { tools, hidden_tools })
-    })
-    .collect()
+        let of_key = lists.entry(model::Caller::client_key_of(&key.tenant, &key.name)).or_default();
+        of_key.push(ToolNames { tools, hidden_tools });
+    }
+    lists
 }
 
 /// Gives the tools of further addresses, each a part of what the server exposes.

@@ -21,6 +21,9 @@ const FOLLOWING: &str = "following";
 /// The file that names this server among the followers of a catalogue.
 const FOLLOWER: &str = "follower";
 
+/// How much of a catalogue is mapped by a command that ends with its answer.
+const MAPPED_BYTES: u64 = 1 << 30;
+
 /// Reads a variable of the environment.
 type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -36,7 +39,9 @@ pub(super) fn open_verified(
     clock: Clock,
     verify: Verify,
 ) -> anyhow::Result<Store> {
-    let bounds = Config { verify, ..Config::for_one_machine() };
+    // Who compares only what has changed looks something up and ends.
+    let catalogue_map_bytes = if verify == Verify::WhenChanged { MAPPED_BYTES } else { 0 };
+    let bounds = Config { verify, catalogue_map_bytes, ..Config::for_one_machine() };
     open_with(section, folder, clock, &bounds, &|name| std::env::var(name).ok())
 }
 

@@ -1,27 +1,27 @@
 //! What outlives a change of the configuration: the record of calls, the counts, the store, the
 //! job queue and the models.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
-use files::{INDEX_JOB, Indexer, VECTORS_JOB};
+use files::VECTORS_JOB;
 use guard::{Answers, Audit, AuditConfig, FailedLogins, Limiter, LimitsConfig, Metrics};
 use infer::EmbedderSlot;
-use ingest::{
-    Job, JobContext, JobFailure, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers,
-};
+use ingest::{Job, JobQueue, QueueConfig, Runner, VectorWorker, Vectors, Workers};
 use knowledge::UploadFiles;
 use model::{Clock, TenantId};
 use parking_lot::Mutex;
 use retrieve::Retriever;
-use serve::{SlotLimits, Slots};
+use serve::{Deleted, SlotLimits, Slots};
 use store::{Catalogue, Store, Verify};
 
 use super::away::Away;
+use super::configured::row_sources;
+use super::erasure::Eraser;
 use super::feeds::{FeedProblems, Feeds};
 use super::{close, followers, models, open_store, presence};
 use crate::archive::Places;
@@ -96,7 +96,6 @@ pub(crate) fn place_charts(config: &Config, catalogue: &dyn Catalogue) -> anyhow
     Ok(())
 }
 
-/// Gives the folder of the store inside the data folder.
 pub(crate) fn store_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
     data_dir.join("store")
 }
@@ -134,8 +133,7 @@ pub(crate) struct SharedState {
     kept: Arc<OnceLock<OpenStore>>,
     /// The configuration of the application of the moment; nothing for a command without one.
     pub(crate) served: Arc<ArcSwapOption<Config>>,
-    pub(crate) indexer: Arc<ArcSwapOption<Indexer>>,
-    pub(crate) files: Arc<ArcSwapOption<files::Service>>,
+    pub(crate) files: files::ServiceSlot,
     pub(crate) filters: Arc<ArcSwapOption<filters::Service>>,
     pub(crate) knowledge: knowledge::ServiceSlot,
     /// Folders that feed collections.
@@ -184,6 +182,8 @@ impl OpenStore {
 impl SharedState {
     /// Opens what is kept in the data folder.
     pub(crate) fn open(config: &Config) -> anyhow::Result<Self> {
+        // Commands write there as a server does, whatever files of theirs others may read otherwise.
+        crate::platform::keep_private();
         keep_private(config).context(NOT_WRITABLE)?;
         let audit = Audit::open(&config.data_dir.join("audit")).context(NOT_WRITABLE)?;
         Ok(SharedState {
@@ -203,8 +203,7 @@ impl SharedState {
             jobs: Jobs::Run,
             kept: Arc::default(),
             served: Arc::default(),
-            indexer: Arc::default(),
-            files: Arc::default(),
+            files: files::ServiceSlot::default(),
             filters: Arc::default(),
             knowledge: knowledge::ServiceSlot::default(),
             feeds: Arc::default(),
@@ -275,14 +274,39 @@ impl SharedState {
     /// Erases the kept answers of a tenant, or of all, since they may hold text of a source that
     /// was just deleted.
     pub(crate) fn erase_answers(&self, tenant: Option<&TenantId>) {
+        self.with_answers(|answers| answers.erase(tenant.map(TenantId::as_str)));
+    }
+
+    /// Erases the kept answers of a tenant, or of all, that may hold text of what was just deleted.
+    pub(crate) fn erase_answers_of(&self, tenant: Option<&TenantId>, deleted: &Deleted) {
+        let at = self.clock.now();
+        self.with_answers(|answers| serve::erase_answers(answers, tenant, at, deleted));
+    }
+
+    /// Gives what erases them for those that this holds itself.
+    pub(super) fn eraser(&self) -> anyhow::Result<Eraser> {
+        Ok(Eraser {
+            answers: Arc::clone(&self.answers),
+            clock: self.clock.clone(),
+            data_dir: self.data_dir.clone(),
+            shared: self.shared_catalogue()?,
+        })
+    }
+
+    fn with_answers(&self, erase: impl FnOnce(&Answers) -> std::io::Result<()>) {
         let erased = match self.answers.load_full() {
             Some(answers) => Ok(answers),
             None => self.answers(&AuditConfig::default()),
         }
-        .and_then(|answers| Ok(answers.erase(tenant.map(TenantId::as_str))?));
+        .and_then(|answers| Ok(erase(&answers)?));
         if let Err(error) = erased {
             tracing::error!(%error, "kept answers could not be erased");
         }
+    }
+
+    /// Names the tables and dimensions of the configuration of the moment.
+    pub(super) fn served_row_sources(&self) -> BTreeSet<String> {
+        self.served.load_full().map(|config| row_sources(&config)).unwrap_or_default()
     }
 
     /// Gives where uploads and originals are.
@@ -359,37 +383,10 @@ impl SharedState {
 
     /// Each runner works with what the configuration of the moment says.
     fn runners(&self) -> HashMap<String, Arc<dyn Runner>> {
-        let with_indexer = |choose: fn(&Arc<Indexer>) -> Arc<dyn Runner>| -> Arc<dyn Runner> {
-            Arc::new(FolderRunner { indexer: Arc::clone(&self.indexer), choose })
-        };
-        let mut runners = HashMap::from([
-            (INDEX_JOB.to_owned(), with_indexer(Indexer::index_runner)),
-            (VECTORS_JOB.to_owned(), with_indexer(Indexer::vectors_runner)),
-        ]);
+        let mut runners: HashMap<String, Arc<dyn Runner>> = HashMap::new();
+        runners.extend(files::JOBS.map(|kind| (kind.to_owned(), self.files.runner())));
         runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), self.knowledge.runner())));
         runners.extend(contexts::JOBS.map(|kind| (kind.to_owned(), self.contexts.runner())));
         runners
-    }
-}
-
-/// Runs jobs on folders with the indexer of the moment.
-struct FolderRunner {
-    indexer: Arc<ArcSwapOption<Indexer>>,
-    choose: fn(&Arc<Indexer>) -> Arc<dyn Runner>,
-}
-
-impl Runner for FolderRunner {
-    fn run(&self, job: &Job, context: &JobContext) -> Result<serde_json::Value, JobFailure> {
-        let indexer = match context.wait_for(|| self.indexer.load_full()) {
-            Err(JobFailure::Passing(_)) => {
-                return Err(JobFailure::Final("no folders are configured any more".to_owned()));
-            }
-            waited => waited?,
-        };
-        (self.choose)(&indexer).run(job, context)
-    }
-
-    fn can_run(&self, job: &Job) -> bool {
-        self.indexer.load_full().is_some_and(|indexer| (self.choose)(&indexer).can_run(job))
     }
 }

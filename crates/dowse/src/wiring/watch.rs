@@ -1,6 +1,5 @@
 //! The folders of the moment are watched while the server runs.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use files::Watcher;
@@ -14,12 +13,12 @@ const RELOAD_STEP: Duration = Duration::from_secs(1);
 /// Watches the folders of the moment until `shutdown`.
 pub(crate) fn watch_folders(shared_state: SharedState, shutdown: CancellationToken) {
     tokio::spawn(async move {
-        let mut watched: Option<Arc<files::Service>> = None;
+        let mut watched: Option<files::Service> = None;
         let mut watcher: Option<Watcher> = None;
         loop {
-            let wanted = shared_state.files.load_full().filter(|files| files.is_watched());
+            let wanted = shared_state.files.get().filter(|files| files.is_watched());
             let is_same = match (&watched, &wanted) {
-                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                (Some(one), Some(other)) => one.is_same(other),
                 (None, None) => true,
                 _ => false,
             };
@@ -29,7 +28,7 @@ pub(crate) fn watch_folders(shared_state: SharedState, shutdown: CancellationTok
                 let old = watcher.take();
                 let started = tokio::task::spawn_blocking(move || {
                     drop(old);
-                    wanted.map(|files| Watcher::start((*files).clone())).transpose()
+                    wanted.map(Watcher::start).transpose()
                 });
                 let problem = match started.await {
                     Ok(Ok(started)) => {

@@ -155,6 +155,76 @@ fn what_is_no_backup_or_is_damaged_is_refused() {
     refused(&flipped, "is damaged");
 }
 
+/// The catalogue had its place before the files of its documents: whoever started a server on a
+/// folder whose restore was stopped in between had documents without files, and no second try.
+#[test]
+fn a_restore_that_was_stopped_leaves_no_catalogue_and_can_be_repeated() {
+    let test_server = TestServer::start(CONFIG);
+    let (base, ids) = add_documents(&test_server, 3);
+    // Small contents are in the catalogue itself.
+    let large = json!({ "title": "large", "text": "Words of a large document.\n".repeat(20_000) });
+    let path = format!("/v1/documents/{}", ids[0]);
+    assert_eq!(test_server.http().send(&Request::new("PUT", &path).json(&large)).status, 202);
+    test_server.wait_until(|| all_ready(&test_server, &ids));
+    let before = search(&test_server, &base);
+    succeeds(&run("backup", &test_server.folder, "copy"));
+    let other = Folder::new();
+    other.write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}"));
+    other.write("copy", fs_err::read(test_server.folder.join("copy")).unwrap());
+    // A file is where the folder of uploads belongs: they cannot be written.
+    other.write("data/uploads", "in the way");
+    assert!(!run("restore", &other, "copy").status.success());
+    assert!(!other.join("data/store/catalogue.sqlite").exists());
+    // A part of a data folder was taken for a whole one that holds nothing, and then no restore
+    // was possible.
+    let is_refused = || {
+        for words in
+            [&["check"][..], &["check", "--repair"], &["serve"], &["status"], &["kb", "list"]]
+        {
+            let mut command = dowse(words[0]);
+            command.args(&words[1..]).arg("--config").arg(other.join("dowse.toml"));
+            fails(&command.output().unwrap(), "did not end");
+        }
+        assert!(!other.join("data/store/catalogue.sqlite").exists());
+    };
+    is_refused();
+    // One that was killed leaves what it had written.
+    fs_err::write(other.join("data/store/catalogue.restoring"), "SQLite format 3\0 and").unwrap();
+    fs_err::remove_file(other.join("data/uploads")).unwrap();
+    is_refused();
+    succeeds(&run("restore", &other, "copy"));
+    assert!(!other.join("data/store/catalogue.restoring").exists());
+    let server = Server::start_with_config(env!("CARGO_BIN_EXE_dowse"), &other.join("dowse.toml"));
+    let restored = TestServer { server, folder: other };
+    restored.wait_until(|| all_ready(&restored, &ids));
+    assert_eq!(by_chunk(&search(&restored, &base)), by_chunk(&before));
+    // A second restore into the same place refuses it and changes nothing there.
+    let file = restored.folder.join("data/uploads/mine");
+    fs_err::write(&file, "mine").unwrap();
+    fails(&run("restore", &restored.folder, "copy"), "could not be restored");
+    assert_eq!(fs_err::read_to_string(file).unwrap(), "mine");
+}
+
+/// A server that said that its catalogue is gone took documents all the same, and lost them.
+#[cfg(unix)]
+#[test]
+fn nothing_is_taken_when_the_catalogue_is_gone() {
+    let test_server = TestServer::start(CONFIG);
+    let (base, _) = add_documents(&test_server, 1);
+    let path = format!("/v1/knowledge-bases/{base}/collections");
+    let collection = test_server.http().post_json(&path, &json!({ "name": "d" })).json();
+    let path = format!("/v1/collections/{}/documents", collection["id"].as_str().unwrap());
+    let document = json!({ "title": "late", "text": "It climbs." });
+    let base = json!({ "name": "late" });
+    fs_err::remove_file(test_server.folder.join("data/store/catalogue.sqlite")).unwrap();
+    assert_eq!(test_server.http().get("/readyz").status, 503);
+    for (path, body) in [(path.as_str(), &document), ("/v1/knowledge-bases", &base)] {
+        let refused = test_server.http().post_json(path, body);
+        assert_eq!(refused.status, 503, "{path}: {}", refused.text());
+        assert!(refused.text().contains("UNAVAILABLE"), "{}", refused.text());
+    }
+}
+
 #[test]
 fn check_works_beside_a_running_server() {
     let test_server = TestServer::start(CONFIG);
@@ -187,6 +257,35 @@ fn what_is_kept_is_for_nobody_else() {
     // A backup holds everything, and is made where everybody may look.
     succeeds(&run("backup", &test_server.folder, "everything"));
     assert_eq!(mode("everything"), 0o600);
+}
+
+/// What a command wrote was readable and writable for everybody where the data folder did not keep
+/// them out.
+#[cfg(unix)]
+#[test]
+fn commands_write_for_nobody_else_either() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.write("docs/a.txt", "a lighthouse");
+    folder
+        .write("dowse.toml", format!("data_dir = \"data\"\n{CONFIG}[files]\nroots = [\"docs\"]\n"));
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", "umask 000; exec \"$0\" index --config \"$1\""]);
+    shell.arg(env!("CARGO_BIN_EXE_dowse")).arg(folder.join("dowse.toml"));
+    shell.env_clear().env("HOME", folder.path());
+    succeeds(&shell.output().unwrap());
+    let mut folders = vec![folder.join("data")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs_err::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let metadata = entry.metadata().unwrap();
+            let mode = metadata.permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{} is {mode:o}", entry.path().display());
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
 }
 
 #[test]

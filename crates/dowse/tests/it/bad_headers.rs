@@ -109,3 +109,23 @@ fn foreign_hosts_and_origins_are_refused() {
     assert_eq!(test_server.http().send(&page).status, 403);
     test_server.assert_alive();
 }
+
+/// A head is held before it is known who sends it, for each connection.
+#[test]
+fn a_head_that_is_too_long_is_refused() {
+    let test_server = TestServer::start("");
+    let answer = |request: &str| {
+        let answer = test_server.http().exchange(request.as_bytes()).unwrap();
+        String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
+    };
+    let with_header = |n_bytes: usize| {
+        let value = "x".repeat(n_bytes);
+        let close = "Connection: close";
+        answer(&format!(
+            "GET /healthz HTTP/1.1\r\nHost: localhost\r\n{close}\r\nX: {value}\r\n\r\n"
+        ))
+    };
+    assert_eq!(with_header(32 * 1024), "HTTP/1.1 200 OK");
+    assert_eq!(with_header(160 * 1024), "HTTP/1.1 431 Request Header Fields Too Large");
+    test_server.assert_alive();
+}

@@ -618,6 +618,14 @@ fn an_embedder_that_fails_is_a_problem_and_searches_go_on_by_words() {
     assert!(text(&found, 2).contains("plan.md"));
     let found = text(&command(&folder, &of_base).output().unwrap(), 2);
     assert!(found.contains("plan.md"), "{found}");
+    // What the server's embedder is like is nothing to whoever wants no model.
+    let by_words = [&of_base[..], &["--no-model"]].concat();
+    for words in [&["search", "crane", "--no-model"][..], &by_words] {
+        let output = command(&folder, words).output().unwrap();
+        assert!(text(&output, 0).contains("plan.md"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("words alone were searched") && !said.contains("so far"), "{said}");
+    }
     drop(server);
 }
 

@@ -232,6 +232,12 @@ fn a_person_reads_tables_charts_and_names() {
     person.fill("#lines", "Cluj\nnobody at all");
     person.click("form[method=post] button[type=submit]");
     person.sees("of 2 names");
+    // What was pasted is an address that can be shared.
+    let shared = person.browser.evaluate("location.pathname + location.search");
+    person.open("/names");
+    person.open(shared.as_str().unwrap());
+    person.sees("of 2 names");
+    person.sees("nobody at all");
     person.has_not_complained();
 }
 

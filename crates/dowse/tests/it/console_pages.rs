@@ -8,7 +8,7 @@ use testkit::{Browser, ColourScheme, bed};
 use crate::demo::Demo;
 
 /// Every page with the heading it has.
-const PAGES: [(&str, &str); 23] = [
+const PAGES: [(&str, &str); 24] = [
     ("start", "/"),
     ("search", "/?q=remote+work+allowance"),
     ("order", "/?q=torque+sensor+calibration&view=explain"),
@@ -21,6 +21,7 @@ const PAGES: [(&str, &str); 23] = [
     ("tables", "/tables"),
     ("table", "/tables/requests?f.level=error&sort=latency&desc=1"),
     ("names", "/names?category=uat&q=Cluj"),
+    ("list-of-names", "/names?category=uat&lines=Cluj%0ATg.%20Ocna%0Anowhere"),
     ("charts", "/charts"),
     ("knowledge", "/knowledge"),
     ("contexts", "/contexts"),
@@ -79,7 +80,7 @@ fn every_page_fits_reads_and_is_accessible() {
         .map(|file| fs_err::read_to_string(file).unwrap());
     for (name, address) in &pages {
         for (width, scheme) in
-            [(1280, ColourScheme::Light), (1280, ColourScheme::Dark), (390, ColourScheme::Light)]
+            [(1280, ColourScheme::Light), (1280, ColourScheme::Dark), (320, ColourScheme::Light)]
         {
             browser.resize(width, 900);
             browser.prefer(scheme);

@@ -250,6 +250,32 @@ fn a_root_leaves_nothing_also_when_it_is_the_last() {
 }
 
 #[test]
+fn a_file_that_is_deleted_leaves_the_kept_answers_and_its_neighbour_stays() {
+    let shelves = Folder::new();
+    let gone = shelves.write("shelf/gone.txt", text(WORD));
+    let kept = shelves.write("shelf/kept.txt", text(OTHER));
+    let root = shelves.join("shelf");
+    let test_server =
+        TestServer::start(&format!("{CONFIG}[files]\nroots = [\"{}\"]\n", root.display()));
+    let answered = |word: &str| {
+        let held = holding(&test_server, word);
+        held.iter().any(|path| path.to_string_lossy().contains("answers-"))
+    };
+    test_server.wait_until(|| {
+        !holding(&test_server, WORD).is_empty() && !holding(&test_server, OTHER).is_empty()
+    });
+    for path in [&gone, &kept] {
+        let path = path.display().to_string();
+        test_server.mcp().call("openFile", &json!({ "path": path })).success();
+    }
+    assert!(answered(WORD) && answered(OTHER));
+    fs_err::remove_file(&gone).unwrap();
+    test_server.wait_until(|| !answered(WORD));
+    assert!(answered(OTHER), "what cannot hold it stays");
+    test_server.assert_alive();
+}
+
+#[test]
 fn a_root_that_leaves_while_the_server_is_down_leaves_nothing_at_the_next_start() {
     let shelves = Folder::new();
     shelves.write("gone/notes.txt", text(WORD));
@@ -294,4 +320,80 @@ fn a_chart_leaves_nothing() {
     assert!(!holding(&library.0, WORD).is_empty());
     delete(&library, &format!("/v1/charts/{id}"));
     assert_gone(&library.0, WORD);
+}
+
+/// A table and a dimension whose rows are outside the data folder, in two parts of a configuration.
+fn of_rows(folder: &Folder) -> (String, String) {
+    let table = folder.write("stock.csv", format!("article\n{WORD}\n"));
+    let places = folder.write("places.csv", format!("id,name\n1,{OTHER}\n"));
+    let table = format!(
+        "[[tables]]\nname = \"stock\"\nsource = \"{}\"\n[tables.fields]\narticle = {{ type = \
+         \"string\" }}\n",
+        table.display()
+    );
+    let dimension = format!(
+        "[[dimensions]]\ncategory = \"place\"\nsource = \"{}\"\nvalue = \"id\"\nfilter_key = \
+         \"place_ids\"\nname = \"name\"\n",
+        places.display()
+    );
+    (table, dimension)
+}
+
+/// Asks the table and the dimension, so that their answers are kept.
+#[track_caller]
+fn ask_rows(test_server: &TestServer) {
+    test_server.mcp().call("query_table", &json!({})).success();
+    let names = json!({ "category": "place", "query": OTHER });
+    test_server.mcp().call("search_filters", &names).success();
+    for word in [WORD, OTHER] {
+        assert!(!holding(test_server, word).is_empty(), "{word}");
+    }
+}
+
+#[test]
+fn a_table_and_a_dimension_that_leave_the_configuration_leave_the_kept_answers() {
+    let rows = Folder::new();
+    let (table, dimension) = of_rows(&rows);
+    let test_server = TestServer::start(&format!("{CONFIG}{table}{dimension}"));
+    ask_rows(&test_server);
+    let call = test_server.http().get("/activity").text();
+    let mut calls =
+        call.split("href=\"/activity/").skip(1).filter_map(|link| link.split('"').next());
+    let call = calls.find(|link| !link.starts_with("export")).unwrap().replace("&amp;", "&");
+    // Nothing is erased while both are there.
+    test_server.rewrite(&format!(
+        "{CONFIG}{table}{dimension}[server]\nallowed_hosts = [\"search.example.org\"]\n"
+    ));
+    test_server.server.signal(Signal::HUP);
+    let configuration = || test_server.server.stderr();
+    test_server.wait_until(|| configuration().contains("the new configuration is in place"));
+    assert!(!holding(&test_server, WORD).is_empty());
+
+    test_server.rewrite(&format!("{CONFIG}{dimension}"));
+    test_server.server.signal(Signal::HUP);
+    test_server.wait_until(|| holding(&test_server, WORD).is_empty());
+    let replay = test_server.http().get(&format!("/activity/{call}")).text();
+    assert!(replay.contains("It was erased when a source was deleted"), "{replay}");
+
+    let names = json!({ "category": "place", "query": OTHER });
+    test_server.mcp().call("search_filters", &names).success();
+    assert!(!holding(&test_server, OTHER).is_empty());
+    test_server.rewrite(CONFIG);
+    let test_server = test_server.restarted();
+    test_server.wait_until(|| holding(&test_server, OTHER).is_empty());
+    test_server.assert_alive();
+}
+
+#[test]
+fn a_table_whose_rows_come_from_elsewhere_now_leaves_the_kept_answers() {
+    let rows = Folder::new();
+    let (table, dimension) = of_rows(&rows);
+    let test_server = TestServer::start(&format!("{CONFIG}{table}{dimension}"));
+    ask_rows(&test_server);
+    rows.write("other.csv", "article\nnothing\n");
+    let table = table.replace("stock.csv", "other.csv");
+    test_server.rewrite(&format!("{CONFIG}{table}{dimension}"));
+    test_server.server.signal(Signal::HUP);
+    test_server.wait_until(|| holding(&test_server, WORD).is_empty());
+    test_server.assert_alive();
 }

@@ -172,6 +172,32 @@ fn a_folder_of_links_and_an_empty_one_are_said_to_hold_nothing() {
     }
 }
 
+/// One set that was begun and never indexed made every search without a name fail.
+#[test]
+fn a_search_answers_from_the_sets_that_are_indexed_and_names_the_others() {
+    let machine = Machine::new();
+    machine.0.write("documents/plan.md", "The harbour crane is painted in May.\n");
+    fs_err::create_dir_all(machine.0.join("other")).unwrap();
+    let mut mcp = machine.typed("work", &["mcp", "--no-model", "../other"]);
+    assert!(mcp.stdin(std::process::Stdio::null()).output().unwrap().status.success());
+    machine.0.write("other/note.md", "Pilots come at noon.\n");
+    // With nothing else there is nothing to answer from.
+    let search = |words: &[&str], code| {
+        said(&machine.run("work", &[&["search", "--no-model"], words].concat()), code)
+    };
+    let is_begun = search(&["crane"], 2).1.contains("no index here");
+    assert!(is_begun);
+    said(&machine.run("work", &["index", "--no-model", "../documents"]), 0);
+    let (stdout, stderr) = search(&["crane"], 0);
+    assert!(stdout.contains("plan.md"), "{stdout}");
+    assert!(stderr.contains("no index here") && stderr.contains("other"), "{stderr}");
+    assert!(stderr.contains("dowse index"), "{stderr}");
+    let (stdout, _) = search(&["--json", "crane"], 0);
+    let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(answer["items"].as_array().unwrap().len(), 1, "{answer}");
+    assert!(answer["warnings"].to_string().contains("no index here"), "{answer}");
+}
+
 /// Which of the data folders it was could only be guessed.
 #[test]
 fn a_command_says_whose_data_it_took() {

@@ -4,14 +4,18 @@ use testkit::{Folder, Request};
 
 use crate::test_server::TestServer;
 
-const KEYS: [(&str, &str); 2] =
-    [("KEY_ADMIN", "admin-admin-admin-admin"), ("KEY_READER", "reader-reader-reader")];
+const KEYS: [(&str, &str); 4] = [
+    ("KEY_ADMIN", "admin-admin-admin-admin"),
+    ("KEY_READER", "reader-reader-reader"),
+    ("KEY_OTHER", "other-other-other-other"),
+    ("KEY_LOCAL", "local-local-local-local"),
+];
 
 const CONFIG: &str = r#"
 [embedder]
 provider = "none"
 [files]
-roots = ["docs", { path = "legal", allow = { roles = ["legal", "admin"] } }]
+roots = ["docs", { path = "legal", allow = { tenants = ["acme"], roles = ["legal", "admin"] } }]
 [[auth.keys]]
 name = "admin"
 key_env = "KEY_ADMIN"
@@ -21,6 +25,14 @@ roles = ["admin"]
 name = "reader"
 key_env = "KEY_READER"
 tenant = "acme"
+[[auth.keys]]
+name = "other"
+key_env = "KEY_OTHER"
+tenant = "bolt"
+roles = ["admin"]
+[[auth.keys]]
+name = "local"
+key_env = "KEY_LOCAL"
 "#;
 
 #[test]
@@ -29,7 +41,7 @@ fn a_job_tells_nothing_of_a_folder_that_is_not_ones_own() {
     folder.write("docs/a.txt", "a lighthouse");
     folder.write("legal/secret-merger.xlsx", "no workbook at all");
     let server = TestServer::start_in_with(folder, CONFIG, &KEYS);
-    let [(_, admin), (_, reader)] = KEYS;
+    let [(_, admin), (_, reader), (_, other), (_, local)] = KEYS;
     let ask = |method: &str, path: &str, key: &str| {
         let request = Request::new(method, path).header("Authorization", &format!("Bearer {key}"));
         server.http().send(&request)
@@ -48,5 +60,12 @@ fn a_job_tells_nothing_of_a_folder_that_is_not_ones_own() {
         let is_of_docs = job["subject"].as_str().unwrap().contains("/docs");
         assert_eq!(ask("GET", &path, reader).status == 200, is_of_docs);
         assert_eq!(ask("DELETE", &path, reader).status, 404);
+        // An administrator of another tenant has no right to the folder: there is no such job.
+        assert_eq!(jobs(other).to_string().contains(job["id"].as_str().unwrap()), is_of_docs);
+        assert_eq!(ask("GET", &path, other).status == 200, is_of_docs);
+        assert_eq!(ask("DELETE", &path, other).status == 200, is_of_docs);
+        // The server's own jobs are of the tenant that keys have unless they name one.
+        let expected = if is_of_docs { 403 } else { 404 };
+        assert_eq!(ask("DELETE", &path, local).status, expected);
     }
 }

@@ -1,30 +1,22 @@
-//! Every guide is run as it is printed: its `sh` blocks, one after the other, in an empty folder,
-//! with the binary under test as `dowse`.
+//! Every guide is run as it is printed: its `sh` blocks, one after the other, and then the commands
+//! that its sentences name, in an empty folder, with the binary under test as `dowse`.
 //!
-//! A guide that cannot run here is listed with the reason. Commands that only a sentence names are
-//! not run.
+//! What cannot run here is listed with the reason, in `printed_commands.rs`.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use testkit::Folder;
 
+use crate::printed_commands::{printed_in, script_of};
+
 /// How long one guide may take.
 const LIMIT: Duration = Duration::from_secs(150);
 
-/// Guides that cannot run here, and why.
-const NOT_RUN: [(&str, &str); 3] = [
-    ("console.md", "it has no commands"),
-    ("scale.md", "it has no commands"),
-    ("turbopuffer.md", "it needs an account of the service"),
-];
-
-/// Commands of the README that are not run as printed, and why.
-const README_NOT_RUN: [(&str, &str); 4] = [
+/// Blocks of the README that are not run as printed, and why.
+const README_BLOCKS: [(&str, &str); 2] = [
     ("cargo run --release -- demo", "the binary is there already: `dowse demo` is run instead"),
     ("cargo xtask test", "it is what runs this test"),
-    ("cargo install --path crates/dowse", "it builds the binary that is there already"),
-    ("dowse models pull", "it downloads 95 MB"),
 ];
 
 /// Waits until the server of a script answers.
@@ -74,6 +66,35 @@ fn clients() {
 #[test]
 fn writing_a_client() {
     run("writing-a-client.md");
+}
+
+#[test]
+fn console() {
+    run("console.md");
+}
+
+#[test]
+fn turbopuffer() {
+    run("turbopuffer.md");
+}
+
+/// The move is from one data folder to another: those to PostgreSQL and Qdrant are in
+/// `servers/moving.rs`.
+#[test]
+fn scale() {
+    let text = guide("scale.md");
+    let before = "for name in old new third; do\n\
+                  printf 'data_dir = \"%s\"\\n[embedder]\\nprovider = \"none\"\\n' $name > $name.toml\n\
+                  done\n\
+                  dowse kb create --config old.toml Handbook --public\n";
+    let script = format!("{before}{}{}", blocks(&text), script_of("scale.md", &text));
+    run_script("docs/guide/scale.md", &format!("{script}dowse kb list --config third.toml\n"));
+}
+
+#[test]
+fn packages() {
+    let text = fs_err::read_to_string(root("packaging/README.md")).unwrap();
+    run_script("packaging/README.md", &script_of("packaging/README.md", &text));
 }
 
 /// The site is made from `docs/SUMMARY.md`: a page that is not in it would not be found, and one
@@ -128,7 +149,8 @@ fn contexts() {
     let text = guide("contexts.md");
     let install = "python3 -m venv agent && agent/bin/pip install --quiet mcp";
     assert!(text.contains(install), "the guide installs its package in another way");
-    let output = run_script("docs/guide/contexts.md", &blocks(&text).replace(install, &wrapper));
+    let script = blocks(&text).replace(install, &wrapper) + &script_of("contexts.md", &text);
+    let output = run_script("docs/guide/contexts.md", &script);
     assert!(output.contains("['search_chapters', 'read_chapter']"), "{output}");
     assert!(output.contains("/chapters/1/text"), "{output}");
     assert!(output.contains("slewing ring"), "{output}");
@@ -146,20 +168,14 @@ fn readme() {
          dowse serve --no-model ./documents > serve.txt 2>&1 & server=$!\n{UNTIL_READY}"
     );
     let mut script = blocks(&text);
-    for (printed, run) in [
-        ("cargo run --release -- demo", demo.as_str()),
-        ("dowse serve ./documents", serve.as_str()),
-        ("cargo xtask test", ""),
-    ] {
+    let printed = README_BLOCKS.map(|(printed, _)| printed);
+    let run = [(printed[0], demo.as_str()), (printed[1], ""), ("dowse serve ./documents", &serve)];
+    for (printed, run) in run {
         assert!(script.contains(printed), "the README prints no `{printed}`");
         script = script.replacen(printed, run, 1);
     }
     script.push_str("dowse search lighthouse\n");
-    for command in inline_commands(&text) {
-        if !README_NOT_RUN.iter().any(|(listed, _)| *listed == command) {
-            script.push_str(&format!("echo '$ {command}'\n{command}\n"));
-        }
-    }
+    script.push_str(&script_of("README.md", &text));
     script.push_str("cat serve.txt\n");
     let output = run_script("README.md", &script);
     assert!(output.contains("remote-work"), "the first `curl` finds nothing:\n{output}");
@@ -181,9 +197,9 @@ fn commands_in_sentences_are_understood() {
     }
     let mut n_commands = 0;
     for page in pages {
-        for command in inline_commands(&fs_err::read_to_string(&page).unwrap()) {
+        for command in printed_in(&fs_err::read_to_string(&page).unwrap()) {
             let words = shell_words(&command);
-            if words.first().is_none_or(|word| word != "dowse") {
+            if words.first().is_none_or(|word| word != "dowse") || command.contains('…') {
                 continue;
             }
             n_commands += 1;
@@ -205,25 +221,34 @@ fn evaluation() {
     run("evaluation.md");
 }
 
-/// A guide that is written and neither run nor listed would rot.
+/// A guide that is written and not run would rot.
 #[test]
-fn every_guide_is_run_or_says_why_not() {
+fn every_guide_is_run() {
     let source = include_str!("guides.rs");
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide");
-    for entry in fs_err::read_dir(folder).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let is_run = ["run", "guide"]
+    for (name, _) in pages_with_commands().iter().filter(|(name, _)| !name.contains('/')) {
+        let is_run = ["run", "guide", "script_of"]
             .iter()
-            .any(|function| source.contains(&format!("{function}(\"{name}\")")));
-        let is_listed = NOT_RUN.iter().any(|(listed, _)| *listed == name);
-        assert!(is_run || is_listed, "docs/guide/{name} has no test");
+            .any(|function| source.contains(&format!("{function}(\"{name}\"")));
+        assert!(is_run, "{name} has no test");
     }
 }
 
-/// Runs the blocks of a guide as one script.
+/// Gives the README, that of the packages, and every guide, each with its name and its text.
+pub(crate) fn pages_with_commands() -> Vec<(String, String)> {
+    let named = ["README.md", "packaging/README.md"].map(|page| (page.to_owned(), root(page)));
+    let guides = fs_err::read_dir(root("docs/guide")).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        (entry.file_name().into_string().unwrap(), entry.path())
+    });
+    let pages = named.into_iter().chain(guides);
+    pages.map(|(name, path)| (name, fs_err::read_to_string(path).unwrap())).collect()
+}
+
+/// Runs the blocks of a guide and the commands of its sentences as one script.
 #[track_caller]
 fn run(name: &str) {
-    run_script(&format!("docs/guide/{name}"), &blocks(&guide(name)));
+    let text = guide(name);
+    run_script(&format!("docs/guide/{name}"), &(blocks(&text) + &script_of(name, &text)));
 }
 
 fn guide(name: &str) -> String {
@@ -281,28 +306,6 @@ fn run_script(page: &str, script: &str) -> String {
         "{page} ended with {status:?} and printed:\n{output}"
     );
     output
-}
-
-/// Gives the commands that sentences name: text in backticks that begins with a program of ours,
-/// without those that hold a placeholder such as `…`.
-fn inline_commands(text: &str) -> Vec<String> {
-    let mut commands = Vec::new();
-    let mut is_inside = false;
-    for line in text.lines() {
-        if line.starts_with("```") {
-            is_inside = !is_inside;
-        }
-        if is_inside {
-            continue;
-        }
-        for (span_idx, span) in line.split('`').enumerate() {
-            let is_command = span.starts_with("dowse ") || span.starts_with("cargo install");
-            if span_idx % 2 == 1 && is_command && !span.contains('…') {
-                commands.push(span.to_owned());
-            }
-        }
-    }
-    commands
 }
 
 /// Cuts a command into words as a shell would, with single quotes.

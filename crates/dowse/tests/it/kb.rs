@@ -85,6 +85,47 @@ fn objects_live_and_die_on_the_command_line() {
 }
 
 /// A model that came after the documents was of no use without a server: nobody made their vectors.
+/// Its id was taken for the name of another collection.
+#[test]
+fn documents_are_added_to_a_collection_by_its_id() {
+    let fixture = Fixture::new();
+    fixture.run(&["create", "Rules"]);
+    let id = fixture.run(&["collection", "create", "Rules", "Work"]);
+    fixture.run(&["add", "Rules", "--text", "A visit: an hour.", "--collection", &id]);
+    let listed = fixture.run(&["collection", "list", "Rules", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["documents"], 1, "{listed}");
+}
+
+/// Every kept answer of the tenant went with it.
+#[test]
+fn a_document_that_is_removed_takes_the_answers_that_may_hold_it() {
+    let fixture = Fixture::new();
+    fixture.run(&["create", "Rules"]);
+    let added = fixture.run(&["add", "Rules", "--text", "Leave is twenty days.", "--title", "A"]);
+    let document = added.split_whitespace().next().unwrap();
+    let day = 47_482_i64;
+    let line = |tool: &str, answer: Value| {
+        let line = json!({
+            "at": day * 86_400_000, "request": tool, "tool": tool, "tenant": "local",
+            "caller": "ann", "rights": { "clearance": "internal" }, "arguments": {},
+            "answer": answer, "ids": [], "hash": "h",
+        });
+        format!("{line}\n")
+    };
+    let found = json!({ "results": [{ "content": "twenty", "metadata": { "id": document } }] });
+    let lines = line("search_documents", found)
+        + &line("query_table", json!({ "rows": [{ "id": "1" }] }))
+        + &line("searchFiles", json!({ "items": [] }));
+    let kept = format!("data/answers/answers-{day}.jsonl");
+    fixture.0.write(&kept, lines);
+    fixture.run(&["remove", document]);
+    let left = fs_err::read_to_string(fixture.0.join(&kept)).unwrap();
+    assert!(!left.contains("search_documents"), "{left}");
+    assert!(left.contains("query_table") && left.contains("searchFiles"), "{left}");
+}
+
 #[test]
 fn a_search_without_a_server_makes_the_vectors_of_what_it_found() {
     let fixture = Fixture::new();

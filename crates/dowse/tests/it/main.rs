@@ -46,6 +46,7 @@ mod openapi;
 mod own_dimensions;
 mod pictures;
 mod pipes;
+mod printed_commands;
 mod private_pieces;
 mod private_words;
 mod ranked_lists;

@@ -184,6 +184,34 @@ fn a_source_that_is_not_there_is_named_with_the_remedy() {
     }
 }
 
+/// What was exported before was emptied, then the source was looked for.
+#[test]
+fn an_export_that_fails_leaves_everything_as_it_was() {
+    let folder = Folder::new();
+    let table = |name: &str| {
+        format!(
+            "[[tables]]\nname = \"{name}\"\nsource = \"{name}.csv\"\n\
+             [tables.fields]\nname = {{ type = \"string\" }}\n"
+        )
+    };
+    let head = "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n";
+    folder.write("dowse.toml", format!("{head}{}{}", table("people"), table("gone")));
+    folder.write("people.csv", "name\nAnna\n");
+    folder.write("out/keep.csv", "what was there\n");
+    let export = |table: &str, file: &str, code: i32, texts: &[&str]| {
+        let words = ["tables", "export", "--table", table, file];
+        says(&mut command(&folder, &words), code, texts);
+    };
+    export("gone", "out/keep.csv", 2, &["gone.csv"]);
+    export("gone", "out/new.csv", 2, &["gone.csv"]);
+    export("people", "out/no/new.csv", 2, &["out/no", "hint:"]);
+    assert_eq!(fs_err::read_to_string(folder.join("out/keep.csv")).unwrap(), "what was there\n");
+    assert_eq!(fs_err::read_dir(folder.join("out")).unwrap().count(), 1);
+    export("people", "out/keep.csv", 0, &["1 rows in out/keep.csv"]);
+    assert_eq!(fs_err::read_to_string(folder.join("out/keep.csv")).unwrap(), "name\r\nAnna\r\n");
+    assert_eq!(fs_err::read_dir(folder.join("out")).unwrap().count(), 1);
+}
+
 /// Before something was indexed `doctor` looked at no source, and said that a file was a folder and
 /// that half a model was a whole one.
 #[test]

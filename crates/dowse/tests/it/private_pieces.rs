@@ -115,6 +115,21 @@ fn a_file_opened_in_pieces() {
     test_server.wait_until(|| found()["items"].as_array().is_some_and(|items| !items.is_empty()));
     let hit = found()["items"][0].clone();
     assert_hidden(&hit["snippet"].as_str().unwrap().replace("[email]", ""));
+    // As a resource, beginning inside of what is private: only the rest of it was looked at.
+    let start = filler.chars().count();
+    for secret in ["popescu@example.org", "11 1111 1111", "of-the-hills", "leopard-of"] {
+        let at = start + TEXT.find(secret).unwrap();
+        let uri = format!(
+            "dowse://files{}?pointer=char%20{at}",
+            hit["path"].as_str().unwrap().replace(' ', "%20")
+        );
+        let read = mcp.request("resources/read", &json!({ "uri": uri }))["contents"][0].clone();
+        let text = read["text"].as_str().unwrap();
+        for part in ["popescu", "example", "11 1111", "hills", "leopard", "plains"] {
+            assert!(!text.contains(part), "`{part}` from character {at} on: {text}");
+        }
+        assert!(text.contains("a report that goes on"), "{text}");
+    }
     for (before, after) in [(0, 0), (0, 6), (7, 3), (40, 60), (100, 200)] {
         let arguments = json!({
             "path": hit["path"], "pointer": hit["pointer"], "before": before, "after": after,

@@ -99,3 +99,27 @@ fn rates_go_on_being_counted_over_a_reload() {
     let refused = test_server.mcp().call("normalize_ocr_text", &json!({ "text": "ab" })).error();
     assert_eq!(refused["error"]["code"], "RATE_LIMITED", "{refused}");
 }
+
+/// Many programs empty a file before they write it. A server that read it in between took all
+/// folders for removed from the configuration, and deleted their index.
+#[test]
+fn an_emptied_file_takes_no_folder_away() {
+    let folder = testkit::Folder::new();
+    folder.write("docs/a.txt", "a lighthouse");
+    let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"docs\"]\n";
+    let test_server = TestServer::start_in_with(folder, config, &[]);
+    let finds = || {
+        let query = json!({ "query": "lighthouse" });
+        let found = test_server.http().post_json("/v1/call/searchFiles", &query).json();
+        found["items"].as_array().is_some_and(|items| items.len() == 1)
+    };
+    test_server.wait_until(finds);
+    test_server.folder.write("dowse.toml", "");
+    test_server.server.signal(Signal::HUP);
+    test_server.wait_until(|| test_server.server.stderr().contains("new configuration is empty"));
+    assert!(finds());
+    test_server.rewrite(config);
+    test_server.server.signal(Signal::HUP);
+    test_server.wait_until(|| test_server.server.stderr().contains("configuration is in place"));
+    assert!(finds());
+}

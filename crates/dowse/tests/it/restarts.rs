@@ -115,3 +115,33 @@ fn an_index_that_was_stopped_goes_on_without_a_word_of_a_crash() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && !said.contains("the process ended"), "{said}");
 }
+
+/// Ctrl-C killed the process, which counted as a crash of the job that ran.
+#[test]
+fn a_command_that_adds_documents_and_is_stopped_is_no_crash() {
+    let folder = Folder::new();
+    folder.write("small.txt", "The harbour crane is painted in May.\n");
+    let lines = (0..60_000).map(|n| format!("Crane number {n} is painted again in spring.\n"));
+    folder.write("large.txt", lines.collect::<String>());
+    let typed = |args: &[&str]| {
+        let mut command = dowse("kb");
+        command.args(args).arg("--data-dir").arg(folder.join("data"));
+        command.env("DOWSE_LOG", "warn").current_dir(folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    assert!(typed(&["create", "Rules"]).status().unwrap().success());
+    let mut child = typed(&["add", "Rules", "small.txt", "large.txt"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    read_until(&mut lines, "small.txt");
+    let id = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // It may have been done already.
+    let is_stopped = said.contains("stopped before everything was done");
+    assert_eq!(output.status.code(), Some(if is_stopped { 2 } else { 0 }), "{said}");
+    let output = typed(&["add", "Rules", "small.txt"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !said.contains("the process ended"), "{said}");
+}

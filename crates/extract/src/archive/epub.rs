@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{BlockKind, Pointer};
+use model::{BlockKind, Pointer, percent_decoded};
 
 use crate::archive::ZipFile;
 use crate::error::{Error, Result};
@@ -135,26 +135,4 @@ fn locked_paths(zip: &ZipFile, output: &mut Output) -> Result<Vec<String>> {
         }
     }
     Ok(locked)
-}
-
-pub(crate) fn percent_decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = (*first == b'%').then(|| after.get(..2)).flatten();
-        let value = hex
-            .and_then(|hex| std::str::from_utf8(hex).ok())
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match value {
-            Some(value) => {
-                bytes.push(value);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,5 +1,6 @@
 //! Files that hold files: zip and what is built on it, tar, gzip, and the books in them.
 
+mod code_pages;
 mod inflate;
 mod names;
 mod zip_file;

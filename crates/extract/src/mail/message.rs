@@ -30,7 +30,6 @@ pub(super) fn push_envelope(
     output.push(BlockKind::Other, pointer, fields.join("\n"))
 }
 
-/// Pushes the paragraphs of a plain body.
 pub(super) fn push_plain_body(text: &str, pointer: &Pointer, output: &mut Output) -> Result<()> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut paragraph = String::new();

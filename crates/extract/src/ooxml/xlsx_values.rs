@@ -169,24 +169,9 @@ pub(crate) fn format_serial_date(serial: f64, is_1904: bool) -> Option<String> {
     } else {
         days - 25_569
     };
-    let (year, month, day) = civil_date(since_epoch);
+    let (year, month, day) = model::date_of_day(since_epoch);
     let date = format!("{year:04}-{month:02}-{day:02}");
     Some(if seconds == 0 { date } else { format!("{date} {time}") })
-}
-
-/// Gives the date of a day counted from 1 January 1970.
-fn civil_date(days: i64) -> (i64, u32, u32) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_idx = (5 * day_of_year + 2) / 153;
-    let day = (day_of_year - (153 * month_idx + 2) / 5 + 1) as u32;
-    let month = if month_idx < 10 { month_idx + 3 } else { month_idx - 9 } as u32;
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

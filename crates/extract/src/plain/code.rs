@@ -21,7 +21,6 @@ pub(crate) fn read_code(bytes: &[u8], output: &mut Output) -> Result<()> {
     push_code(&text, output)
 }
 
-/// Pushes the blocks of a text.
 pub(super) fn push_code(text: &str, output: &mut Output) -> Result<()> {
     let mut block = Gathered::default();
     let mut n_blank = 0;

@@ -12,13 +12,9 @@ use crate::plain::lines::at_line;
 pub(crate) fn read_csv(format: Format, bytes: &[u8], output: &mut Output) -> Result<()> {
     let text = crate::encoding::decode_reported(bytes, None, output);
     // Spreadsheets write, and read, a first line that names the delimiter.
-    let (declared, text, n_skipped) = match text.strip_prefix("sep=") {
-        Some(rest) => {
-            let (line, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-            (line.bytes().next().filter(u8::is_ascii), rest, 1)
-        }
-        None => (None, text.as_str(), 0),
-    };
+    let (line, below) = text.split_once('\n').unwrap_or((&text, ""));
+    let declared = model::declared_delimiter(line.as_bytes());
+    let (text, n_skipped) = if declared.is_some() { (below, 1) } else { (text.as_str(), 0) };
     let is_tsv = format == Format::Tsv;
     let guessed = || if is_tsv { b'\t' } else { model::guess_delimiter(text.as_bytes()) };
     let delimiter = declared.unwrap_or_else(guessed);
@@ -68,6 +64,8 @@ mod tests {
         check("a;b,c;d\n1;2;3\n", "a | b,c | d\n1 | 2 | 3");
         check("a\tb\n1\t2\n", "a | b\n1 | 2");
         check("sep=|\na|b\n", "a | b");
+        // A title above the names of the columns; what separates them separates the rows.
+        check("Report 2024\nid;name\n1;a,b\n2;c\n", "Report 2024\nid | name\n1 | a,b\n2 | c");
     }
 
     #[test]

@@ -7,7 +7,6 @@ pub(crate) fn numbered_lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
     (1_u32..).zip(text.lines())
 }
 
-/// Points at a line.
 pub(crate) fn at_line(number: u32) -> Pointer {
     Pointer::Line(number.max(1))
 }

@@ -21,6 +21,7 @@ const LANDLOCK_ABI: ABI = ABI::V6;
 /// Takes from the running process what a reader does not need; call before other threads start.
 pub(crate) fn confine() -> Confinement {
     let no_inherited = close_inherited();
+    end_before_others();
     let rules = restrict().ok();
     let no_writes = refuse_writes();
     let has_filter = filter::install();
@@ -34,6 +35,13 @@ pub(crate) fn confine() -> Confinement {
         no_network: has_filter,
         no_processes: has_filter,
     }
+}
+
+/// Asks the system to end this process first where memory runs out: several documents at once may
+/// each take their cap, and the server that reads them must not go in their place.
+fn end_before_others() {
+    // Where it cannot be asked, the limit of each worker is what there is.
+    let _ = fs_err::write("/proc/self/oom_score_adj", "1000");
 }
 
 /// The machine's memory, for the process that starts workers.
@@ -54,4 +62,15 @@ fn restrict() -> Result<RestrictionStatus, landlock::RulesetError> {
         .scope(Scope::from_all(LANDLOCK_ABI))?
         .create()?
         .restrict_self()
+}
+
+#[cfg(test)]
+mod tests {
+    /// A machine without memory ended the server, which is larger than one of its workers.
+    #[test]
+    fn a_worker_ends_before_the_server_where_memory_runs_out() {
+        super::end_before_others();
+        let score = fs_err::read_to_string("/proc/self/oom_score_adj").unwrap();
+        assert_eq!(score.trim(), "1000");
+    }
 }

@@ -10,6 +10,7 @@
 //! | network, other processes | refused (system call filter, Landlock) | - | - |
 //! | memory, processor time, core files | limits of the process | limits of the process | - |
 //! | time, size of the answer | the pool kills | the pool kills | the pool kills |
+//! | memory of the machine | workers end before the server | - | - |
 //!
 //! A kernel may lack a part (Landlock came with Linux 5.13, the filter knows x86-64, AArch64 and
 //! RISC-V), so a worker says with each answer what is in force: [`Confinement`]. Everything

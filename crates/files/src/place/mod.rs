@@ -132,8 +132,9 @@ fn readings(text: &str, passages: &[Passage]) -> Vec<Pointer> {
     if ["end", "last", "bottom"].contains(&lower.as_str()) || lower.starts_with("last ") {
         readings.extend(passages.last().map(|passage| passage.pointer.clone()));
     }
-    readings.extend(readings_of_unit(plain, passages));
+    // Where the file is JSON, a number in a path is an element and no page.
     readings.extend(json::named(plain, passages));
+    readings.extend(readings_of_unit(plain, passages));
     readings
 }
 

@@ -6,7 +6,7 @@
 use infer::{Llm, Message};
 use model::{Clock, Deadline};
 use serde::Serialize;
-use text::{QueryFilters, query_filters};
+use text::{Language, LanguageSet, QueryFilters, query_filters, query_language};
 
 use super::words::{
     ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS,
@@ -46,24 +46,33 @@ pub struct Rewritten {
 }
 
 /// Rewrites a question.
+/// The languages of what is searched tell the language of a query that does not show its own.
 pub(crate) fn rewrite(
     llm: Option<&dyn Llm>,
     clock: &Clock,
     query: &str,
+    languages: LanguageSet,
     deadline: &Deadline,
 ) -> Result<Rewritten> {
     let said = query_filters(query, clock);
     let filters = Filters::of_query(&said);
     let filters = RewrittenFilters { exts: filters.shown_exts(), years: shown(&filters.years) };
-    let by_rules = match fts(&said.text, &filters.years) {
+    let by_rules = match fts(&said.text, &filters.years, languages) {
         // A search for a query that says nothing but filters is for the files that pass them.
         nothing if nothing.is_empty() => query.split_whitespace().collect::<Vec<_>>().join(" "),
         query => as_meant(query, &said, clock),
     };
     let Some(llm) = llm else {
+        let is_cut = terms(&by_rules).count() >= MAX_WORDS;
+        let cut = match is_cut {
+            true => format!("; only the first {MAX_WORDS} words that say something are here"),
+            false => String::new(),
+        };
         return Ok(Rewritten {
-            notes: "read by rules: question words left out, extensions and years taken as filters"
-                .to_owned(),
+            notes: format!(
+                "read by rules: question words left out, extensions and years taken as \
+                 filters{cut}"
+            ),
             fts: by_rules,
             filters,
             engine: "rules".to_owned(),
@@ -71,15 +80,16 @@ pub(crate) fn rewrite(
     };
     let prompt = format!(
         "Rewrite the question between the marks as a short full-text query: important words \
-         only, phrases in double quotes, OR between phrases that are alternatives. Answer with the \
-         query alone, on one line.\n\
+         only, phrases in double quotes, OR between phrases that are alternatives. Write `not \
+         covered` as it is, and leave no word out of the search. Answer with the query alone, on \
+         one line.\n\
          <question>\n{}\n</question>",
         query.replace('<', "‹").replace('>', "›")
     );
     let completion = llm
         .complete(&[Message::user(prompt)], MAX_TOKENS, &deadline.for_upstream())
         .map_err(Error::Llm)?;
-    let written = checked(&completion.text, query);
+    let written = checked(&completion.text, query, languages);
     let notes = match written {
         Some(_) => "query by the language model, filters by rules",
         None => "the language model gave no usable query: read by rules",
@@ -122,14 +132,17 @@ fn as_meant(query: String, said: &QueryFilters, clock: &Clock) -> String {
 /// two terms and what is excluded stay as `searchFiles` reads them, other operators and words that
 /// ask go. Words are alternatives in a search, so nothing is between them; text without spaces
 /// stays whole.
-fn fts(text: &str, years: &[String]) -> String {
+fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
     let mut kept: Vec<String> = Vec::new();
     let (mut is_or, mut is_not, mut is_led) = (false, false, false);
     let pieces = pieces(text);
     let is_shouted = !text.chars().any(char::is_lowercase);
+    let language = query_language(text, languages);
+    let has_operators = !is_shouted && has_operators(&pieces, language);
     for (idx, piece) in pieces.iter().enumerate() {
         let next = pieces.get(idx + 1);
-        let context = Context { is_first: kept.is_empty(), is_led, is_shouted, text, next };
+        let is_first = kept.is_empty();
+        let context = Context { is_first, is_led, is_shouted, language, text, next };
         let term = match piece {
             Piece::Phrase { phrase, is_excluded } => {
                 is_not |= *is_excluded;
@@ -139,10 +152,12 @@ fn fts(text: &str, years: &[String]) -> String {
                 is_or = !kept.is_empty();
                 continue;
             }
-            Piece::Word("NOT") => {
+            // `which costs are NOT covered` asks for what is not covered.
+            Piece::Word("NOT") if has_operators || matches!(next, Some(Piece::Phrase { .. })) => {
                 is_not = true;
                 continue;
             }
+            Piece::Word("NOT") if next.is_some() => "not".to_owned(),
             Piece::Word(typed) => {
                 let Some(word) = content_word(typed, &context) else {
                     is_led |= leads(typed);
@@ -177,6 +192,23 @@ enum Piece<'a> {
     Word(&'a str),
 }
 
+/// Tells whether a text is in the syntax of a search, and no question: it has another operator than
+/// `NOT`, and no small words.
+fn has_operators(pieces: &[Piece<'_>], language: Language) -> bool {
+    let mut words = pieces.iter().filter_map(|piece| match piece {
+        Piece::Word(word) => Some(*word),
+        Piece::Phrase { .. } => None,
+    });
+    let is_operator =
+        |word: &str| ["AND", "OR", "NEAR"].contains(&word) || word.starts_with("NEAR/");
+    let is_said = |word: &str| {
+        let word = word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
+        is_small(&word, language) || has(QUESTION_WORDS, &word)
+    };
+    let has_any = words.clone().any(|word| is_operator(word) || is_excluded(word));
+    has_any && !words.any(|word| !is_operator(word) && word != "NOT" && is_said(word))
+}
+
 /// Where a word is.
 struct Context<'a> {
     /// Whether nothing before it was kept.
@@ -185,6 +217,7 @@ struct Context<'a> {
     is_led: bool,
     /// Whether the whole query is in capitals.
     is_shouted: bool,
+    language: Language,
     text: &'a str,
     next: Option<&'a Piece<'a>>,
 }
@@ -225,26 +258,36 @@ fn content_word<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
         && word.chars().all(char::is_uppercase);
     // A small word of one language that is a thing in another goes only where it asks.
     let is_homograph = has(HOMOGRAPHS, &word.to_lowercase());
-    let says_nothing = (is_small(word) && !is_homograph) || asks(word, context);
+    let is_small_word = is_small(word, context.language);
+    let says_nothing = (is_small_word && !is_homograph) || asks(word, context);
     // `contracts not signed` are others than `contracts signed`.
     let is_negation = has(NEGATIONS, &word.to_lowercase());
     let is_small = !is_name && !is_negation && says_nothing;
     (!is_operator && !is_small && !word.is_empty()).then_some(word)
 }
 
-fn is_small(word: &str) -> bool {
-    text::is_small_word(&text::fold(word))
+/// A small word of another language is a thing in this one: `van hire`, `die casting`. One of two
+/// letters is none.
+fn is_small(word: &str, language: Language) -> bool {
+    let folded = text::fold(word);
+    let is_short = folded.chars().nth(MAX_SHORT_CHARS).is_none();
+    text::is_small_word_of(&folded, language) || is_short && text::is_small_word(&folded)
 }
+
+/// Small words of no more characters are small whatever the language is.
+const MAX_SHORT_CHARS: usize = 2;
 
 /// Tells whether a word asks or commands where it is.
 fn asks(word: &str, context: &Context<'_>) -> bool {
     let word = word.to_lowercase();
-    let word = word.as_str();
+    // `what's`, `who’re`
+    let word =
+        word.split(['\'', '’']).next().filter(|first| has(QUESTION_WORDS, first)).unwrap_or(&word);
     // `price list` and `trade show` are things, `list contracts` is a command; `health care` is
     // one, `care este bugetul` asks.
     let is_before_small = || match context.next {
         Some(Piece::Word(next)) => {
-            is_small(next.trim_matches(|char: char| !char.is_alphanumeric()))
+            is_small(next.trim_matches(|char: char| !char.is_alphanumeric()), context.language)
         }
         Some(Piece::Phrase { .. }) | None => false,
     };
@@ -274,7 +317,9 @@ fn leads(typed: &str) -> bool {
 /// `東京の図書館`, which stays whole.
 fn without_asking(text: &str) -> &str {
     let ending = each(ENDINGS).find_map(|ending| text.strip_suffix(ending));
-    let without = ending.filter(|rest| !rest.is_empty());
+    // A verb stays whole: `行いますか` is `行います`.
+    let verb = || text.strip_suffix('か').filter(|rest| rest.ends_with("ます"));
+    let without = ending.filter(|rest| !rest.is_empty()).or_else(verb);
     let text = without.unwrap_or(text);
     let asking = without.map_or("", |_| ASKING_BEGINNINGS);
     let mut beginnings = each(BEGINNINGS).chain(each(asking));
@@ -284,7 +329,7 @@ fn without_asking(text: &str) -> &str {
 
 /// Takes the query out of what a model wrote: one line of the syntax that a search reads, or
 /// nothing when it is something else.
-fn checked(answer: &str, question: &str) -> Option<String> {
+fn checked(answer: &str, question: &str, languages: LanguageSet) -> Option<String> {
     let in_json = written_in_json(answer);
     // JSON of another form than the tool's own is no query, and its keys are no words of one.
     let is_json = answer.lines().map(str::trim).any(|line| line.starts_with(['{', '[']));
@@ -302,12 +347,45 @@ fn checked(answer: &str, question: &str) -> Option<String> {
     if line.matches('"').count() % 2 == 1 || is_prose(line, question) {
         return None;
     }
-    let query = fts(&line.replace(['<', '>', '`'], " "), &[]);
+    let query = fts(&line.replace(['<', '>', '`'], " "), &[], languages);
+    let query = without_new_exclusions(&query, &fts(question, &[], languages));
     let most = question.chars().count() * 2 + MORE_CHARS;
     let has_words = query.chars().any(char::is_alphanumeric);
     // A query without a word of the question is about something else, such as an apology.
     let is_about = shares_words(&query, question, 1);
     (has_words && is_about && line.chars().count() <= most).then_some(query)
+}
+
+/// Writes what a model excludes, and the question does not, as words: for `not covered` it likes to
+/// exclude the very word that is asked for.
+fn without_new_exclusions(query: &str, asked: &str) -> String {
+    let excluded: Vec<String> = terms(asked).filter(|term| is_refused(term)).collect();
+    let kept = terms(query).map(|term| match is_refused(&term) && !excluded.contains(&term) {
+        true => format!("not {}", term.trim_start_matches('-').replace('"', "")),
+        false => term,
+    });
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+/// Gives the terms of a query that [`fts`] wrote: words, phrases in quotes, and what is excluded.
+fn terms(query: &str) -> impl Iterator<Item = String> + '_ {
+    let mut rest = query;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let begin = if rest.starts_with('-') { 1 } else { 0 };
+        let quoted = rest.get(begin..).and_then(|rest| rest.strip_prefix('"'));
+        let end = match quoted.and_then(|quoted| quoted.find('"')) {
+            Some(n_bytes) => begin + n_bytes + 2,
+            None => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+        };
+        let (term, behind) = rest.split_at_checked(end)?;
+        rest = behind;
+        (!term.is_empty()).then(|| term.to_owned())
+    })
+}
+
+fn is_refused(term: &str) -> bool {
+    term.starts_with('-')
 }
 
 /// Tells whether a model wrote sentences about the question and no query: more small words than the
@@ -323,7 +401,7 @@ fn is_prose(line: &str, question: &str) -> bool {
     let (asked, written) = (words(question), words(&unquoted));
     let is_new = |word: &&String| {
         let is_operator = ["and", "or", "not", "near"].contains(&word.as_str());
-        is_small(word) && !is_operator && !asked.contains(*word)
+        text::is_small_word(&text::fold(word)) && !is_operator && !asked.contains(*word)
     };
     let n_small = written.iter().filter(is_new).count();
     let has_sentences = line.contains(". ") || line.contains("! ") || line.contains("? ");
@@ -390,6 +468,12 @@ mod tests {
             // A negation says something.
             ("Which contracts are not signed?", "contracts not signed"),
             ("contracts without a signature", "contracts without signature"),
+            ("Which costs are NOT covered by the policy?", "costs not covered policy"),
+            ("WHAT IS NOT COVERED", "not COVERED"),
+            ("damage NOT covered", "damage not covered"),
+            ("damage AND flood NOT covered", "damage flood -covered"),
+            ("damage and flood is NOT covered", "damage flood not covered"),
+            ("what is covered and NOT excluded OR limited?", "covered not excluded OR limited"),
             ("Verträge ohne Unterschrift", "Verträge ohne Unterschrift"),
             // What only asks somebody to search is not looked for.
             ("find me documents about harbour fees", "harbour fees"),
@@ -410,9 +494,40 @@ mod tests {
             ("연차휴가에 대해 알려주세요", "연차휴가에"),
             ("대한항공 계약서 찾아줘", "대한항공 계약서"),
         ] {
-            assert_eq!(fts(text, &[]), expected, "{text}");
+            assert_eq!(fts(text, &[], LanguageSet::all()), expected, "{text}");
         }
-        assert_eq!(fts("the", &["2020".to_owned(), "2021".to_owned()]), "2020 OR 2021");
+        let years = ["2020".to_owned(), "2021".to_owned()];
+        assert_eq!(fts("the", &years, LanguageSet::all()), "2020 OR 2021");
+    }
+
+    /// `van`, `door` and `hat` are small words of other languages, and were left out of every query.
+    #[test]
+    fn small_words_are_those_of_the_language() {
+        let english = LanguageSet::from_iter([Language::English]);
+        for query in ["van hire", "door repair", "hat sizes", "met office", "die casting mould"] {
+            assert_eq!(fts(query, &[], english), query);
+        }
+        let dutch = LanguageSet::from_iter([Language::Dutch]);
+        assert_eq!(fts("kosten van het contract", &[], dutch), "kosten contract");
+    }
+
+    #[test]
+    fn questions_lose_what_asks_in_many_languages() {
+        for (text, expected) in [
+            ("What's the deadline for filing?", "deadline filing"),
+            ("Combien coûte le loyer ?", "coûte loyer"),
+            ("¿Cuánto cuesta el alquiler?", "cuesta alquiler"),
+            ("Hvor ligger kontrakten?", "ligger kontrakten"),
+            ("Missä vuokrasopimus on?", "vuokrasopimus"),
+            ("Kolik stojí pronájem haly?", "stojí pronájem haly"),
+            ("Kira sözleşmesi nerede?", "Kira sözleşmesi"),
+            ("契約期間は何年ですか？", "契約期間"),
+            ("灯台の点検は毎月何日に行いますか", "灯台の点検は毎月何日に行います"),
+            ("合同的有效期是多长时间？", "合同的有效期"),
+            ("谁负责维修锁？", "负责维修锁"),
+        ] {
+            assert_eq!(fts(text, &[], LanguageSet::all()), expected, "{text}");
+        }
     }
 
     /// Whatever the rules write, a search reads the same filters out of it, or fewer.
@@ -420,8 +535,8 @@ mod tests {
     fn what_is_written_is_read_as_it_was_meant() {
         let clock = Clock::fixed(model::Timestamp(1_700_000_000_000));
         let rewritten = |query: &str| {
-            rewrite(None, &clock, query, &Deadline::after(std::time::Duration::from_secs(1)))
-                .unwrap()
+            let soon = Deadline::after(std::time::Duration::from_secs(1));
+            rewrite(None, &clock, query, LanguageSet::all(), &soon).unwrap()
         };
         let check = |query: &str, fts: &str, exts: &[&str], years: &[&str]| {
             let Rewritten { fts: written, filters, .. } = rewritten(query);
@@ -434,6 +549,9 @@ mod tests {
             let years = crate::years::spelled_out(&filters.years);
             assert!(read.years.iter().all(|year| years.contains(year)), "{query}");
         };
+        let long: Vec<String> = (0..40).map(|n| format!("berth{n}")).collect();
+        assert!(rewritten(&long.join(" ")).notes.contains("only the first 32 words"));
+        assert!(!rewritten("berth").notes.contains("only"));
         check("ship not in pdf", "ship", &["-.pdf"], &[]);
         check("contracts from 2021, but not in pdf", "contracts", &["-.pdf"], &["2021"]);
         check("what is a pdf?", "\"pdf\"", &[], &[]);
@@ -449,7 +567,7 @@ mod tests {
 
     #[test]
     fn what_a_model_writes_is_checked() {
-        let check = |answer: &str| checked(answer, "contracts of vendor X");
+        let check = |answer: &str| checked(answer, "contracts of vendor X", LanguageSet::all());
         assert_eq!(
             check("vendor AND (contract OR agreement)\nbecause…").as_deref(),
             Some("vendor contract OR agreement")
@@ -460,7 +578,7 @@ mod tests {
         );
         assert_eq!(check("what are the vendor contracts?").as_deref(), Some("vendor contracts"));
         assert_eq!(check("vendor NEAR/3 contract").as_deref(), Some("vendor contract"));
-        let check_ja = checked("東京の図書館はどこですか", "東京の図書館");
+        let check_ja = checked("東京の図書館はどこですか", "東京の図書館", LanguageSet::all());
         assert_eq!(check_ja.as_deref(), Some("東京の図書館"));
         assert_eq!(check("I am sorry, I cannot help with this"), None);
         assert_eq!(check(""), None);
@@ -481,5 +599,12 @@ mod tests {
             assert_eq!(check(other), None, "{other}");
         }
         assert_eq!(check(&"word ".repeat(100)), None);
+        let check = |answer: &str, question: &str| checked(answer, question, LanguageSet::all());
+        for written in ["costs AND NOT covered", "costs -covered", "costs -\"covered\""] {
+            let query = check(written, "which costs are not covered?");
+            assert_eq!(query.as_deref(), Some("costs not covered"), "{written}");
+        }
+        let query = check("roof AND -tiles", "roof -tiles");
+        assert_eq!(query.as_deref(), Some("roof -tiles"));
     }
 }

@@ -8,7 +8,12 @@ pub(super) const QUESTION_WORDS: &str = "\
     ce was wer wo wann warum wie welche welcher welches bitte que qui quoi où quand pourquoi \
     quel quelle quels quelles qué quién dónde cuándo cómo cuál cuáles dove quando perché \
     quale onde qual quais wat hoeveel waar wanneer waarom welke gdzie kiedy dlaczego który \
-    która что где когда почему какой какая какие сколько де коли чому який яка які скільки \
+    która które jaki jaka jakie что где когда почему какой какая какие сколько де коли чому який \
+    яка які скільки combien cuánto cuánta cuántos quanto quanta quanti quanto wieviel wieviele \
+    câți câte cât câtă vad vem när hur varför vilken vilket vilka hvad hvem hvor hvornår hvordan \
+    hvorfor hvilken hvilket hvilke hva når mikä mitkä kuka missä milloin miten miksi paljonko kdo \
+    kde kdy proč který která které kolik mikor hogyan miért melyik mennyi τι ποιος ποια ποιο πού \
+    πότε πώς γιατί πόσο nerede nasıl neden hangi hangisi kaç \
     누가 왜 뭐 뭐야 뭐예요 뭔가요 뭔 주세요 대해 대해서 대한 관해 관해서 관한 있는 있는지";
 
 /// Korean words that ask, which have endings: a word that begins so says nothing. `대한` is not
@@ -46,7 +51,7 @@ pub(super) const NEGATIONS: &str = "\
 
 /// Words that ask in one language and are things in another: `cat`, `care`, `comment`.
 pub(super) const HOMOGRAPHS: &str = "\
-    cat care comment come hoe jak";
+    cat care comment come hoe jak var co mi ki ne hol ile";
 
 /// What asks at the end of text without spaces.
 pub(super) const ENDINGS: &str = "\
@@ -57,12 +62,13 @@ pub(super) const ENDINGS: &str = "\
     を検索してください を見せてください はありますか をで探して を探して で探して を検索して \
     を見せて について教えて を教えて 教えて について教えてください を教えてください \
     教えてください はどこですか はいつですか はいくらですか はどうですか はなぜですか \
-    は誰ですか とは何ですか は何ですか とはなんですか ですか ますか とは 인가요 입니까 \
-    是什么 在哪里 在哪儿 是多少 需要多久 要多久 有多久 多久 是谁 怎么样 吗 呢";
+    は何年ですか は何日ですか は何月ですか は何時ですか は何人ですか は何円ですか は何回ですか \
+    はいくつですか は誰ですか とは何ですか は何ですか とはなんですか ですか とは 인가요 입니까 \
+    是多长时间 是什么时候 是多少钱 多少钱 是什么 在哪里 在哪儿 是多少 需要多久 要多久 有多久 多久 是谁 怎么样 吗 呢";
 
 /// What asks at its beginning.
 pub(super) const BEGINNINGS: &str = "\
-    我想知道关于 我想知道 请告诉我 告诉我 请问 什么是 为什么 如何 怎么";
+    我想知道关于 我想知道 请告诉我 告诉我 请问 什么是 为什么 如何 怎么 谁";
 
 /// What asks at its beginning where it also asks at its end: elsewhere it is part of other words.
 pub(super) const ASKING_BEGINNINGS: &str = "\

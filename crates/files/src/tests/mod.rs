@@ -5,8 +5,10 @@
 //! - what is in an inner root belongs to it, for every caller;
 //! - the old index answers while everything is indexed anew;
 //! - changes are taken in by themselves ([`watching`]);
-//! - a file without text says why ([`without_text`]).
+//! - a file without text says why ([`without_text`]);
+//! - a job is seen and stopped by those who may ([`jobs`]).
 
+mod jobs;
 mod lines;
 #[cfg(unix)]
 mod not_entered;
@@ -30,7 +32,7 @@ use store::Store;
 
 use crate::{
     Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, PreviewRequest, RootConfig,
-    Roots, SearchRequest, Service, ServiceConfig, Strangers, VECTORS_JOB,
+    Roots, SearchRequest, Service, ServiceConfig, ServiceSlot, Strangers, VECTORS_JOB,
 };
 
 struct Fixture {
@@ -85,12 +87,14 @@ impl Fixture {
                 roots,
                 data_dir: Some(self.folder.path().join("root/data")),
                 n_extractors: 1,
+                left: None,
             })
             .unwrap(),
         );
+        let slot = ServiceSlot::default();
         let runners: HashMap<String, Arc<dyn Runner>> = HashMap::from([
-            (INDEX_JOB.to_owned(), of(indexer.index_runner())),
-            (VECTORS_JOB.to_owned(), indexer.vectors_runner()),
+            (INDEX_JOB.to_owned(), of(slot.runner())),
+            (VECTORS_JOB.to_owned(), slot.runner()),
         ]);
         let config = QueueConfig::for_one_machine();
         let queue = JobQueue::open(self.store.catalogue(), runners, config, clock.clone()).unwrap();
@@ -102,6 +106,7 @@ impl Fixture {
             clock,
             index_wait: Duration::from_secs(60),
         });
+        slot.set(service.clone());
         let workers = Workers::start(&queue).unwrap();
         Opened { service, indexer, queue, _workers: workers }
     }
@@ -181,6 +186,34 @@ fn every_file_has_an_outcome_with_a_reason_until_it_changes() {
     opened.index_all();
     assert_eq!(opened.outcomes().get(&ReadOutcome::Indexed), Some(&3));
     assert_eq!(opened.outcomes().get(&ReadOutcome::Empty), None);
+}
+
+/// A file that had not changed itself stayed what it was under the limit before.
+#[test]
+fn another_limit_of_bytes_is_followed_by_files_that_did_not_change() {
+    let world = Fixture::new();
+    world.write("fine.txt", "The lighthouse was painted.");
+    world.write("large.txt", "harbour ".repeat(500));
+    let opened = |max_file_bytes| {
+        let roots = vec![RootConfig::Path("root".into())];
+        world.open(FilesConfig { roots, max_file_bytes, ..FilesConfig::default() })
+    };
+    let caller = Caller::local_admin();
+    let look = |limit: u64, is_over: bool, n_indexed: usize| {
+        let opened = opened(limit);
+        assert_eq!(opened.index_all().indexed, n_indexed, "{limit}");
+        let over = opened.service.files_with(&caller, ReadOutcome::TooLarge, None, 10).unwrap();
+        assert_eq!(over.len(), usize::from(is_over), "{limit}: {over:?}");
+        let names_limit = |reason: &String| reason.contains(&limit.to_string());
+        assert!(over.iter().all(|file| file.reason.as_ref().is_some_and(names_limit)), "{over:?}");
+        assert_eq!(opened.n_found(&caller, "harbour"), usize::from(!is_over), "{limit}");
+        assert_eq!(opened.index_all().indexed, 0, "{limit}: only once");
+    };
+    look(1_000, true, 2);
+    look(1_500, true, 1);
+    look(10_000, false, 1);
+    look(20_000, false, 0);
+    look(1_000, true, 1);
 }
 
 #[test]
@@ -718,9 +751,9 @@ fn as_little_as_possible_is_relaxed_and_all_pages_agree() {
     };
     let md = || vec![".md".to_owned()];
     let years = |year: &str| vec![year.to_owned()];
-    // Cranes of 2008 are no Markdown: the year goes, the format stays.
+    // Cranes of 2008 are no Markdown: the year goes, the format stays. The menu of 2008 is no crane.
     assert_eq!(search("crane 2008 .md", 0), (2, md(), vec![], true));
-    assert_eq!(search("crane 2008 .md", 2), (2, md(), vec![], true));
+    assert_eq!(search("crane 2008 .md", 2), (1, md(), vec![], true));
     assert_eq!(search("crane 2008 .md", 4), (0, md(), vec![], true));
     // No crane is in PDF: the format goes, the year stays.
     assert_eq!(search("crane 2008 pdf", 0), (2, vec![], years("2008"), true));
@@ -728,6 +761,71 @@ fn as_little_as_possible_is_relaxed_and_all_pages_agree() {
     assert_eq!(search("crane 2007 .md", 0), (2, md(), years("2007"), false));
     assert_eq!(search("crane 2007 .md", 2), (1, md(), years("2007"), false));
     assert_eq!(search("crane 2007 .md", 9), (0, md(), years("2007"), false));
+}
+
+/// The year went although the format was wrong: `html` was a word of the search then, and in the
+/// name of a file that says nothing of what was asked for.
+#[test]
+fn the_filters_that_hide_the_best_answer_give_way() {
+    let fixture = Fixture::new();
+    fixture.write("lease_2021.md", "The lease agreement with Kestrel Ltd was signed in 2021.");
+    fixture.write("minutes.html", "<p>Kiln maintenance minutes, nothing else.</p>");
+    fixture.write("a.csv", "kiln,temperature\nsmall,900\n");
+    for n in 0..6 {
+        fixture.write(&format!("n{n}.txt"), format!("Notes of day {n}: glaze, clay and water."));
+    }
+    let opened = fixture.one_root();
+    opened.index_all();
+    let search = |query: &str| {
+        let found = opened.service.search(&Caller::local_admin(), &asked(query), &soon()).unwrap();
+        let first = found.items.first();
+        let first = first.map(|item| item.path.rsplit('/').next().unwrap().to_owned());
+        (first.unwrap_or_default(), found.exts, found.years)
+    };
+    let lease = || "lease_2021.md".to_owned();
+    let years = || vec!["2021".to_owned()];
+    let both = "Kestrel lease agreement from 2021 in html";
+    assert_eq!(search(both), (lease(), vec![], years()));
+    assert_eq!(search("Kestrel lease in html"), (lease(), vec![], vec![]));
+    assert_eq!(search("Kestrel lease in csv"), (lease(), vec![], vec![]));
+    // The format is right, and the year is wrong.
+    let md = vec![".md".to_owned()];
+    assert_eq!(search("Kestrel lease from 2019 in md"), (lease(), md, vec![]));
+    // Both are wrong, and something passes each.
+    assert_eq!(search("Kestrel lease from 2019 in csv"), (lease(), vec![], vec![]));
+    // A file that passes both and is worse hides nothing.
+    fixture.write("other.html", "<p>An agreement about the kiln, of 2021.</p>");
+    opened.index_all();
+    assert_eq!(search(both), (lease(), vec![], years()));
+    // `csv` in its name must not make up for the words that it lacks.
+    fixture.write("lease.csv", "kiln,lease\nsmall,900\n");
+    opened.index_all();
+    assert_eq!(search("Kestrel lease agreement in csv"), (lease(), vec![], vec![]));
+}
+
+/// A format gave way to a file that says the same sentence as one of the format.
+#[test]
+fn filters_stay_where_what_they_hide_is_no_better() {
+    let fixture = Fixture::new();
+    let sentence = "El contrato con Nordwind se firmó en 2022.";
+    fixture.write("acuerdo.html", format!("<p>{sentence}</p>"));
+    fixture.write("contrato_2022.md", format!("{sentence}\n\nHay una copia en html."));
+    fixture.write("contrato-en-html.txt", format!("Contrato: {sentence}"));
+    for n in 0..6 {
+        fixture.write(&format!("n{n}.txt"), format!("Notas del día {n}: arcilla y agua."));
+    }
+    let opened = fixture.one_root();
+    opened.index_all();
+    for (query, years) in [
+        ("contrato Nordwind de 2022 en html", vec!["2022".to_owned()]),
+        ("contrato Nordwind en html", vec![]),
+        ("Nordwind de 2022 en html", vec!["2022".to_owned()]),
+    ] {
+        let found = opened.service.search(&Caller::local_admin(), &asked(query), &soon()).unwrap();
+        let names: Vec<&str> =
+            found.items.iter().map(|item| item.path.rsplit('/').next().unwrap()).collect();
+        assert_eq!((names, found.years), (vec!["acuerdo.html"], years), "{query}");
+    }
 }
 
 #[test]

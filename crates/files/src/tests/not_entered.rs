@@ -131,3 +131,32 @@ fn no_data_folder_is_indexed() {
     opened.index_all();
     assert_eq!(opened.n_found(&Caller::local_admin(), "lighthouse"), 2);
 }
+
+/// What callers asked could be searched for where the data folder itself was served.
+#[test]
+fn of_a_data_folder_that_is_served_nothing_of_our_own_is_indexed() {
+    let world = Fixture::new();
+    // One of this program, whose catalogue is elsewhere and leaves no mark, and one of another.
+    for name in ["data", "other"] {
+        for own in ["audit/audit.jsonl", "answers/a.jsonl", "uploads/a.txt", "store/notes.txt"] {
+            world.write(&format!("{name}/{own}"), "The lighthouse was asked for.");
+        }
+        world.write(&format!("{name}/judged-0a.jsonl"), "The lighthouse was asked for.");
+        // Two with the same text count as one.
+        let text = format!("The lighthouse of {name} was painted.");
+        world.write(&format!("{name}/notes/audit/plan.txt"), text);
+    }
+    let roots = ["root/data", "root/other", "root/data/uploads"];
+    let config = FilesConfig {
+        roots: roots.map(|root| RootConfig::Path(root.into())).into(),
+        ..FilesConfig::default()
+    };
+    let opened = world.open(config);
+    opened.index_all();
+    assert_eq!(opened.n_found(&Caller::local_admin(), "lighthouse"), 2);
+    let root = fs_err::canonicalize(world.folder.path().join("root")).unwrap();
+    let is_ignored = |path: &str| opened.service.is_ignored(&root.join(path));
+    assert!(is_ignored("data/audit/audit.jsonl") && is_ignored("data/uploads/a.txt"));
+    assert!(!is_ignored("data/notes/audit/plan.txt"));
+    assert_eq!(opened.service.roots_in_data().len(), 2);
+}

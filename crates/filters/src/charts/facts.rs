@@ -1,7 +1,7 @@
 //! The fact table under charts: sums by period for what a filter selects.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use columns::{ColumnSpec, Dataset, Filter, GroupQuery, Kind, LiveTable, TableSpec, Test, Value};
 use model::Deadline;
@@ -46,6 +46,11 @@ pub(crate) struct Sums {
     pub(crate) n_too_long: u64,
     /// Facts whose period cannot be read.
     pub(crate) n_without_period: u64,
+}
+
+/// Gives where the columns of facts are that were read from a file.
+pub fn facts_in(data_folder: &Path) -> PathBuf {
+    data_folder.join("facts")
 }
 
 impl Facts {

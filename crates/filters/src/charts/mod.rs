@@ -30,6 +30,7 @@ pub use chart::{
 };
 pub use config::{ChartColumns, ChartsConfig};
 pub use csv::render_csv;
+pub use facts::facts_in;
 pub use period::{Period, PeriodType};
 pub use request::{
     AccountCategory, ChartFilter, ChartRequest, ChartType, Exclusion, MAX_FILTER_VALUES,

@@ -16,7 +16,6 @@ use crate::charts::saved::{ChartSummary, Known, newest_first, not_found, over};
 /// How often this server looks for charts whose time is over, in milliseconds.
 const SWEEP_EVERY: i64 = 60 * 60 * 1_000;
 
-/// The charts of a catalogue.
 pub(crate) struct ChartCatalogue {
     catalogue: Arc<dyn Catalogue>,
     swept_at: Mutex<Option<Timestamp>>,

@@ -17,7 +17,6 @@ use crate::{Error, Result};
 /// The largest chart file that is read, in bytes.
 const MAX_CHART_BYTES: u64 = 8 << 20;
 
-/// The folder of kept charts.
 #[derive(Debug)]
 pub(crate) struct ChartFolder {
     folder: PathBuf,

@@ -104,6 +104,17 @@ impl Charts {
             );
             warnings.push(Warning::new("periods_without_facts", message));
         }
+        let lacking = lacking(&chart.series, names.len());
+        if !lacking.is_empty() {
+            let why = if chart.has_all_groups {
+                "without rows"
+            } else {
+                "without rows, or left out by `limit` or `having`"
+            };
+            let message =
+                format!("groups of the axis {why}, gaps and not zeros: {}", lacking.join(", "));
+            warnings.push(Warning::new("periods_without_facts", message));
+        }
         check_axes(&series)?;
         check_parts(chart.chart_type, &series)?;
         let label = chart.title.clone();
@@ -124,6 +135,16 @@ impl Charts {
             },
         )
     }
+}
+
+/// Says of each series how many of the groups that another one has are none of its own.
+fn lacking(series: &[Measured], n_groups: usize) -> Vec<String> {
+    let of = |measured: &Measured| {
+        let n_lacking = n_groups.saturating_sub(measured.points.len());
+        let is_gap = n_lacking > 0 && !measured.is_count;
+        is_gap.then(|| format!("`{}` lacks {n_lacking} of {n_groups}", measured.label))
+    };
+    series.iter().filter_map(of).collect()
 }
 
 /// Leaves out the groups without a value where the axis is a scale, and says how many rows or

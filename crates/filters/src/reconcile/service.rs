@@ -221,13 +221,15 @@ impl Reconciliation {
     /// Looks in the types asked for, or in all; the best of all types come first.
     fn candidates(&self, caller: &Caller, query: &Query) -> Result<Vec<Value>> {
         let mut found: Vec<Candidate> = Vec::new();
+        let filters = self.service.filters_config();
+        let margin = filters.best_match_margin;
         for category in self.service.categories(caller) {
             if !query.types.is_empty() && !query.types.contains(&category) {
                 continue;
             }
             let dimension = self.service.dimension(caller, &category, &query.text)?;
             if text::is_blank(&query.text) {
-                found.extend(by_properties(&dimension, &category, query));
+                found.extend(by_properties(&dimension, &category, query, margin));
                 continue;
             }
             let answer = dimension.lookup(&Request {
@@ -253,30 +255,44 @@ impl Reconciliation {
                     {"id": "score", "value": matched.score.rounded()},
                     {"id": "trigram_similarity", "value": similarity},
                 ]);
-                found.push(candidate(&category, shown, score, &features));
+                let lead = matched.lead_needed(margin);
+                found.push(candidate(&category, shown, (score, lead), &features));
             }
         }
-        found.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
-        let best = found.first().map_or(0.0, |(score, _, _)| *score);
-        let second = found.get(1).map_or(0.0, |(score, _, _)| *score);
-        let is_sure = self.service.is_sure(best, second);
+        found.sort_by(|left, right| {
+            right.score.total_cmp(&left.score).then_with(|| left.id.cmp(&right.id))
+        });
+        let second = found.get(1).map_or(0.0, |candidate| candidate.score);
+        let is_sure =
+            found.first().is_some_and(|best| filters.is_sure(best.score, second, best.lead));
         found.truncate(query.limit);
         Ok(found
             .into_iter()
             .enumerate()
-            .map(|(at, (score, _, mut candidate))| {
-                candidate["score"] = json!((score * 10_000.0).round() / 100.0);
-                candidate["match"] = json!(at == 0 && is_sure);
-                candidate
+            .map(|(at, Candidate { score, mut value, .. })| {
+                value["score"] = json!((score * 10_000.0).round() / 100.0);
+                value["match"] = json!(at == 0 && is_sure);
+                value
             })
             .collect())
     }
 }
 
 /// A candidate with its score and id, by which candidates are ordered.
-type Candidate = (f64, String, Value);
+struct Candidate {
+    score: f64,
+    id: String,
+    value: Value,
+    /// By how much it must lead the second to be taken without asking.
+    lead: f64,
+}
 
-fn candidate(category: &str, shown: SearchResult, score: f64, features: &Value) -> Candidate {
+fn candidate(
+    category: &str,
+    shown: SearchResult,
+    (score, lead): (f64, f64),
+    features: &Value,
+) -> Candidate {
     let id = format!("{category}/{}", shown.filter_value);
     let value = json!({
         "id": id,
@@ -285,11 +301,16 @@ fn candidate(category: &str, shown: SearchResult, score: f64, features: &Value) 
         "type": [named(category)],
         "features": features,
     });
-    (score, id, value)
+    Candidate { score, id, value, lead }
 }
 
 /// Finds entries that have every property of a query without a name.
-fn by_properties(dimension: &Dimension, category: &str, query: &Query) -> Vec<Candidate> {
+fn by_properties(
+    dimension: &Dimension,
+    category: &str,
+    query: &Query,
+    margin: f64,
+) -> Vec<Candidate> {
     if query.properties.is_empty() {
         return Vec::new();
     }
@@ -303,7 +324,8 @@ fn by_properties(dimension: &Dimension, category: &str, query: &Query) -> Vec<Ca
     let features = json!([{"id": "properties", "value": query.properties.len()}]);
     fitting
         .map(|entry| {
-            candidate(category, dimension.show(entry, None), BY_PROPERTIES_ALONE, &features)
+            let shown = dimension.show(entry, None);
+            candidate(category, shown, (BY_PROPERTIES_ALONE, margin), &features)
         })
         .collect()
 }

@@ -40,7 +40,6 @@ const MAX_LAG_MILLIS: i64 = 10_000;
 const TRIM_EVERY: i64 = 10 * 60_000;
 const TRIMS_PER_SPACE: u64 = 16;
 
-/// The answers of a catalogue.
 pub(super) struct CatalogueAnswers {
     inner: Arc<Inner>,
     thread: OnceLock<()>,
@@ -151,6 +150,18 @@ impl CatalogueAnswers {
         Ok(Some(StoredAnswer { is_erased, ..remains }))
     }
 
+    /// Lets go of answers that are over their time, or of all where none are kept any more.
+    pub(super) fn let_old_go(&self, now: Timestamp, is_keeping: bool) -> std::io::Result<()> {
+        let hour = hour_of(now);
+        let mut written = self.inner.writing.lock();
+        let trimmed = match is_keeping {
+            true => self.inner.trim(&mut written, now),
+            // Those of this hour as well.
+            false => WHOLE.trim(&*self.inner.objects, hour + 1, hour + 1, 0).map(|_| ()),
+        };
+        trimmed.map_err(failed)
+    }
+
     pub(super) fn erase(&self, tenant: Option<&str>) -> std::io::Result<()> {
         let whose = tenant.map_or(EVERYONE.to_owned(), name_of);
         let erased = self.inner.erase(&whose);
@@ -237,8 +248,11 @@ impl Inner {
         tenant: &str,
         mut answers: Vec<Waiting>,
     ) -> store::Result<()> {
-        let hour = hour_of(self.clock.now());
-        self.trim(written, hour)?;
+        let now = self.clock.now();
+        if self.is_trim_due(written, now) {
+            self.trim(written, now)?;
+        }
+        let hour = hour_of(now);
         if written.full_hour == Some(hour) {
             return Ok(());
         }
@@ -290,15 +304,19 @@ impl Inner {
         }
     }
 
-    /// Lets the oldest answers go, now and then.
-    fn trim(&self, written: &mut Written, hour: i64) -> store::Result<()> {
-        let now = self.clock.now();
-        let max_bytes = self.config.keep_answers_mb.saturating_mul(1_000_000);
-        let is_due = written.trimmed_at.is_none_or(|at| now.0 - at.0 >= TRIM_EVERY)
-            || written.n_bytes_since_trim > max_bytes / TRIMS_PER_SPACE;
-        if !is_due {
-            return Ok(());
-        }
+    /// Tells whether so much time or space has passed that answers may be over theirs.
+    fn is_trim_due(&self, written: &Written, now: Timestamp) -> bool {
+        written.trimmed_at.is_none_or(|at| now.0 - at.0 >= TRIM_EVERY)
+            || written.n_bytes_since_trim > self.max_bytes() / TRIMS_PER_SPACE
+    }
+
+    fn max_bytes(&self) -> u64 {
+        self.config.keep_answers_mb.saturating_mul(1_000_000)
+    }
+
+    /// Lets go of answers that are over their time, and of the oldest where all take too much.
+    fn trim(&self, written: &mut Written, now: Timestamp) -> store::Result<()> {
+        let (hour, max_bytes) = (hour_of(now), self.max_bytes());
         let days = i64::from(self.config.keep_answers_days);
         let oldest = hour - days * (super::folder::DAY_MILLIS / HOUR_MILLIS);
         let n_of_hour = WHOLE.trim(&*self.objects, oldest, hour, max_bytes)?;

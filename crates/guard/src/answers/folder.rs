@@ -28,9 +28,9 @@ pub(super) struct FolderAnswers {
     folder: PathBuf,
     config: AuditConfig,
     open: Mutex<Option<OpenDay>>,
-    /// Answers of a tenant's calls up to these times are not kept: they may hold what was erased
-    /// while they were made.
-    silent_until: Mutex<HashMap<String, Timestamp>>,
+    /// Answers of a tenant's calls, or of all, up to these times are not kept: they may hold what
+    /// was erased while they were made.
+    silent_until: Mutex<HashMap<Option<String>, Timestamp>>,
 }
 
 /// The file that is written to.
@@ -53,8 +53,11 @@ impl FolderAnswers {
         line.push(b'\n');
         let day = answer.at.0.div_euclid(DAY_MILLIS);
         let mut open = self.open.lock();
-        let is_silent = |until: &Timestamp| answer.at <= *until;
-        if self.silent_until.lock().get(answer.tenant).is_some_and(is_silent) {
+        let is_silent = |whose: Option<&str>| {
+            let silent_until = self.silent_until.lock();
+            silent_until.get(&whose.map(str::to_owned)).is_some_and(|until| answer.at <= *until)
+        };
+        if is_silent(None) || is_silent(Some(answer.tenant)) {
             return Ok(());
         }
         if open.as_ref().is_none_or(|open| open.day != day) {
@@ -117,8 +120,8 @@ impl FolderAnswers {
     /// Erases the answers that may hold text of what was deleted, and keeps none of those that are
     /// being made meanwhile.
     pub(super) fn erase_some(&self, erasure: &Erasure<'_>) -> std::io::Result<usize> {
-        self.silent_until.lock().insert(erasure.tenant.to_owned(), erasure.at);
-        self.erase_if(Some(erasure.tenant), erasure.since, erasure.marks, &|answer| {
+        self.silent_until.lock().insert(erasure.tenant.map(str::to_owned), erasure.at);
+        self.erase_if(erasure.tenant, erasure.since, erasure.marks, &|answer| {
             answer.at >= erasure.since && (erasure.may_hold)(answer)
         })
     }

@@ -57,8 +57,8 @@ impl CallRights {
 
 /// What was deleted, as far as answers tell.
 pub struct Erasure<'a> {
-    /// Whose it was.
-    pub tenant: &'a str,
+    /// Whose it was; nothing for what every tenant may have seen.
+    pub tenant: Option<&'a str>,
     /// When it was made: no earlier answer holds text of it.
     pub since: Timestamp,
     /// Now: an answer that is still being made for an earlier call is not kept.
@@ -206,13 +206,14 @@ impl Answers {
 
     /// Lets go of answers that are over their time, or of all where none are kept any more: at the
     /// start and now and then, since a server that nobody calls keeps none that would push them
-    /// out. Those in a catalogue go with the next that is written.
+    /// out. Of servers that share a catalogue and are configured differently, the one that keeps
+    /// the least decides.
     ///
-    /// Fails when the folder cannot be changed.
+    /// Fails when the folder or the catalogue cannot be changed.
     pub fn let_old_go(&self, now: Timestamp) -> std::io::Result<()> {
         match &self.place {
             Place::Folder(folder) => folder.let_old_go(now, self.is_keeping()),
-            Place::Catalogue(_) => Ok(()),
+            Place::Catalogue(catalogue) => catalogue.let_old_go(now, self.is_keeping()),
         }
     }
 
@@ -236,7 +237,7 @@ impl Answers {
     }
 
     /// Erases the answers that may hold text of what was just deleted; they say so from then on.
-    /// Those in a catalogue that several servers share go all, of that tenant: what another server
+    /// Those in a catalogue that several servers share go all, of that tenant or of every one: what another server
     /// has on its way cannot be looked at.
     ///
     /// Fails when they cannot be erased now, as [`Answers::erase`] does.
@@ -249,7 +250,7 @@ impl Answers {
                 }
                 Ok(())
             }
-            Place::Catalogue(catalogue) => catalogue.erase(Some(erasure.tenant)),
+            Place::Catalogue(catalogue) => catalogue.erase(erasure.tenant),
         }
     }
 }

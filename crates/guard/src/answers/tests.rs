@@ -73,7 +73,7 @@ fn what_may_hold_a_deleted_text_is_erased_and_nothing_else() {
     let at = |n: i64| Timestamp(10 * DAY_MILLIS + n);
     let may_hold = |answer: &StoredAnswer| answer.tool == "search";
     let erasure =
-        Erasure { tenant: "acme", since: at(2), at: at(9), marks: &[], may_hold: &may_hold };
+        Erasure { tenant: Some("acme"), since: at(2), at: at(9), marks: &[], may_hold: &may_hold };
     answers.erase_some(&erasure).unwrap();
     let find = |n: i64| answers.find(&format!("r{n}"), at(n)).unwrap();
     let marks = ["nowhere".to_owned()];
@@ -266,6 +266,29 @@ fn an_answer_in_a_catalogue_is_found_by_every_server_until_its_time_is_over() {
     assert_eq!((&remains.answer, &remains.arguments), (&None, &None));
     assert_eq!((&remains.ids, &remains.hash), (&vec!["id1".to_owned()], &"h".to_owned()));
     assert!(!remains.is_erased);
+}
+
+#[test]
+fn answers_in_a_catalogue_go_without_a_call_when_their_time_is_over_or_none_are_kept() {
+    let servers = Servers::new();
+    let answers = servers.server(&config(2, 100));
+    let let_go = |answers: &Answers| answers.let_old_go(servers.clock.clock().now()).unwrap();
+    let first = servers.keep(&answers, 1);
+    let day = Duration::from_millis(DAY_MILLIS as u64);
+    servers.clock.advance(day);
+    let_go(&answers);
+    assert!(find(&answers, &first).answer.is_some());
+    servers.clock.advance(2 * day);
+    // Another server, which has never kept one.
+    let_go(&servers.server(&config(2, 100)));
+    assert_eq!(servers.texts(), "");
+    assert_eq!(find(&answers, &first).ids, ["id1"]);
+    for off in [config(0, 100), AuditConfig { omit_queries: true, ..config(2, 100) }] {
+        let kept = servers.keep(&answers, 2);
+        let_go(&servers.server(&off));
+        assert_eq!(servers.texts(), "");
+        assert_eq!(find(&answers, &kept).answer, None);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod requests;
 mod sharing;
 mod space;
 mod start;
+mod stop;
 mod workers;
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -59,6 +60,7 @@ pub struct JobQueue {
     /// How the jobs are shared with other servers; nothing where this process has them alone.
     pub(super) sharing: Option<Sharing>,
     pub(super) state: Mutex<State>,
+    pub(super) has_workers: AtomicBool,
     /// Held while somebody looks for a job that waits, and adds one where there is none.
     pub(super) joining: Mutex<()>,
     pub(super) changed: Condvar,
@@ -77,6 +79,9 @@ pub(super) struct State {
     /// costs the same however many are remembered.
     pub(super) finished: BTreeSet<(u64, JobId)>,
     pub(super) is_closing: bool,
+    /// Jobs that are taken to begin and are not among those that run yet: the catalogue may have
+    /// them as running already.
+    pub(super) n_beginning: usize,
     /// No sign of life of this server reached the catalogue for the length of a lease: its jobs may
     /// have been given to others.
     pub(super) is_lost: bool,
@@ -129,6 +134,7 @@ impl JobQueue {
             runners,
             sharing,
             state: Mutex::default(),
+            has_workers: AtomicBool::new(false),
             joining: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -236,12 +242,17 @@ impl JobQueue {
                     if let Some(first) = state.waiting.first_entry()
                         && first.key().0.0 >= least
                     {
-                        break first.remove_entry();
+                        let first = first.remove_entry();
+                        state.n_beginning += 1;
+                        break first;
                     }
                     self.changed.wait(&mut state);
                 }
             };
-            match self.begin(&id) {
+            let begun = self.begin(&id);
+            self.state.lock().n_beginning -= 1;
+            self.changed.notify_all();
+            match begun {
                 Ok(Some(begun)) => return Some(begun),
                 Ok(None) => {}
                 Err(error) => {
@@ -348,7 +359,14 @@ impl JobQueue {
         };
         let context = JobContext::new(self.clone(), job.clone());
         let progress = context.progress().clone();
-        self.state.lock().running.insert(id.clone(), (job, progress));
+        {
+            let mut state = self.state.lock();
+            // Whoever closed the queue in the meantime could not tell this one to stop.
+            if state.is_closing {
+                progress.cancel();
+            }
+            state.running.insert(id.clone(), (job, progress));
+        }
         self.changed.notify_all();
         Ok(Some((context, runner)))
     }
@@ -406,39 +424,6 @@ impl JobQueue {
             );
         }
         Ok(())
-    }
-
-    /// Tells running jobs to stop and lets no other begin.
-    pub(super) fn close(&self) {
-        let mut state = self.state.lock();
-        state.is_closing = true;
-        state.running.values().for_each(|(_, progress)| progress.cancel());
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    /// Asks running jobs to stop, lets no other begin, and waits for them, so long at most. They wait
-    /// in the catalogue and go on the next time; one that is not done in time waits too, since a
-    /// process that was told to end is none that a document has ended.
-    pub fn stop_within(&self, limit: Duration) {
-        self.close();
-        let deadline = Instant::now() + limit;
-        let late: Vec<Job> = {
-            let mut state = self.state.lock();
-            while !state.running.is_empty() {
-                if self.changed.wait_until(&mut state, deadline).timed_out() {
-                    break;
-                }
-            }
-            state.running.drain().map(|(_, (job, _))| job).collect()
-        };
-        for mut job in late {
-            job.n_attempts = job.n_attempts.saturating_sub(1);
-            if let Err(error) = self.wait_again(&mut job) {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(job = %job.id, error, "a job that was stopped could not be written");
-            }
-        }
     }
 
     /// Notes how far a running job is, for those who ask; tells whether it is still a running one.

@@ -1,5 +1,7 @@
 //! What people ask of jobs that are there: to see them, to stop them, to begin them again.
 
+use std::sync::atomic::Ordering;
+
 use store::{Lookup, ObjectPage, TypedObject};
 
 use super::context::JobFailure;
@@ -8,6 +10,12 @@ use super::queue::{JobQueue, turn_of};
 use crate::{Error, Result};
 
 impl JobQueue {
+    /// Tells whether anybody runs the jobs: this process, or another server that shares them. A
+    /// command that only looks leaves them alone.
+    pub fn is_worked(&self) -> bool {
+        self.has_workers.load(Ordering::Relaxed) || self.sharing.is_some()
+    }
+
     /// Gives the job of a kind that waits or runs on a subject, if there is one.
     ///
     /// # Errors

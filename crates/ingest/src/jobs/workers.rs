@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
 
 use super::context::JobFailure;
@@ -44,6 +45,7 @@ impl Workers {
                 .map_err(Error::Thread)?;
             workers.threads.push(thread);
         }
+        queue.has_workers.store(true, Ordering::Relaxed);
         Ok(workers)
     }
 }

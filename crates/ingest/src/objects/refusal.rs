@@ -115,3 +115,22 @@ impl From<Error> for ObjectError {
         }
     }
 }
+
+/// Lets the errors of the store and of the queue become those of a family, which is made of an
+/// [`ObjectError`]; the family depends on `store`.
+#[macro_export]
+macro_rules! by_object_error {
+    ($error:ty) => {
+        impl From<::store::Error> for $error {
+            fn from(error: ::store::Error) -> Self {
+                $crate::ObjectError::from(error).into()
+            }
+        }
+
+        impl From<$crate::Error> for $error {
+            fn from(error: $crate::Error) -> Self {
+                $crate::ObjectError::from(error).into()
+            }
+        }
+    };
+}

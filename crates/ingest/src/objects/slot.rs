@@ -27,6 +27,12 @@ pub trait JobService: Clone + Send + Sync + 'static {
     /// Runs a job of the family.
     fn run_job(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure>;
 
+    /// Tells whether this server can reach what a job is about; see [`Runner::can_run`].
+    fn can_run(&self, job: &Job) -> bool {
+        let _ = job;
+        true
+    }
+
     /// Does what the family has to do after a job was told to stop, and gives the job.
     fn after_cancel(&self, job: Job) -> Result<Job, Self::Error> {
         Ok(job)
@@ -66,7 +72,18 @@ pub trait JobService: Clone + Send + Sync + 'static {
 }
 
 /// Holds the service of the moment. Cheap to clone.
-pub struct ServiceSlot<S>(Arc<Mutex<Option<S>>>);
+pub struct ServiceSlot<S>(Arc<Mutex<State<S>>>);
+
+/// What is known of a family's service.
+#[derive(Clone)]
+enum State<S> {
+    /// The process has just begun.
+    NotYet,
+    /// It is there.
+    Set(S),
+    /// The configuration has nothing for the family to serve.
+    Off(&'static str),
+}
 
 impl<S> Clone for ServiceSlot<S> {
     fn clone(&self) -> Self {
@@ -76,27 +93,32 @@ impl<S> Clone for ServiceSlot<S> {
 
 impl<S> Default for ServiceSlot<S> {
     fn default() -> Self {
-        ServiceSlot(Arc::new(Mutex::new(None)))
+        ServiceSlot(Arc::new(Mutex::new(State::NotYet)))
     }
 }
 
 impl<S: JobService> ServiceSlot<S> {
     /// Puts a service into the place of the one before.
     pub fn set(&self, service: S) {
-        *self.0.lock() = Some(service);
+        *self.0.lock() = State::Set(service);
+    }
+
+    /// Leaves no service: a job of the family ends with this reason.
+    pub fn switch_off(&self, reason: &'static str) {
+        *self.0.lock() = State::Off(reason);
     }
 
     /// Gives the service of the moment.
-    pub fn get(&self) -> Option<S>
-    where
-        S: Clone,
-    {
-        self.0.lock().clone()
+    pub fn get(&self) -> Option<S> {
+        match &*self.0.lock() {
+            State::Set(service) => Some(service.clone()),
+            State::NotYet | State::Off(_) => None,
+        }
     }
 
     /// Tells whether there is a service.
     pub fn is_set(&self) -> bool {
-        self.0.lock().is_some()
+        matches!(&*self.0.lock(), State::Set(_))
     }
 
     /// Gives the runner of the family's jobs. A job that was taken up from an earlier process
@@ -110,10 +132,15 @@ struct SlotRunner<S>(ServiceSlot<S>);
 
 impl<S: JobService> Runner for SlotRunner<S> {
     fn run(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure> {
-        context.wait_for(|| self.0.get())?.run_job(job, context)
+        let known = context.wait_for(|| match self.0.0.lock().clone() {
+            State::NotYet => None,
+            State::Set(service) => Some(Ok(service)),
+            State::Off(reason) => Some(Err(JobFailure::Final(reason.to_owned()))),
+        })?;
+        known?.run_job(job, context)
     }
 
-    fn can_run(&self, _: &Job) -> bool {
-        self.0.is_set()
+    fn can_run(&self, job: &Job) -> bool {
+        self.0.get().is_some_and(|service| service.can_run(job))
     }
 }

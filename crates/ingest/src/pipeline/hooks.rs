@@ -1,6 +1,6 @@
 //! What is special about the documents of one family: everything else is the pipeline's.
 
-use model::{Block, NamespaceId, Passage, ReadOutcome, Warning};
+use model::{Block, DocumentId, NamespaceId, Passage, ReadOutcome, Warning};
 use store::{Document, Store, Upserted};
 
 use super::Cut;
@@ -36,6 +36,29 @@ pub struct Target<'a> {
     pub namespace: &'a NamespaceId,
 }
 
+impl Target<'_> {
+    /// Writes a batch as one commit. The batch is as it was when this returns.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub fn upsert(&self, batch: &mut [Prepared]) -> Result<Upserted> {
+        // Passages are moved and not copied: they are most of what a run holds in memory.
+        let documents: Vec<Document> = batch
+            .iter_mut()
+            .map(|Prepared { document, .. }| {
+                let passages = std::mem::take(&mut document.passages);
+                Document { passages, ..document.clone() }
+            })
+            .collect();
+        let upserted = self.store.upsert(self.namespace, &documents);
+        for (prepared, document) in batch.iter_mut().zip(documents) {
+            prepared.document.passages = document.passages;
+        }
+        Ok(upserted?)
+    }
+}
+
 /// The places of the pipeline where families differ.
 ///
 /// The methods are called from several threads at once; the calls for one item come in the order
@@ -66,19 +89,13 @@ pub trait Hooks: Send + Sync {
     ///
     /// The batch is as it was when this returns: what is taken from it is put back.
     fn write(&self, target: &Target<'_>, batch: &mut [Prepared]) -> Result<Upserted> {
-        // Passages are moved and not copied: they are most of what a run holds in memory.
-        let documents: Vec<Document> = batch
-            .iter_mut()
-            .map(|Prepared { document, .. }| {
-                let passages = std::mem::take(&mut document.passages);
-                Document { passages, ..document.clone() }
-            })
-            .collect();
-        let upserted = target.store.upsert(target.namespace, &documents);
-        for (prepared, document) in batch.iter_mut().zip(documents) {
-            prepared.document.passages = document.passages;
-        }
-        Ok(upserted?)
+        target.upsert(batch)
+    }
+
+    /// Hears which documents leave the namespace, before they do.
+    fn removing(&self, target: &Target<'_>, gone: &[DocumentId]) -> Result<()> {
+        let _ = (target, gone);
+        Ok(())
     }
 
     /// Gives how many documents one commit may have.

@@ -10,14 +10,16 @@ use model::{DocumentId, NamespaceId};
 use parking_lot::Mutex;
 use store::{DocumentPage, Store};
 
-use super::Scope;
 use super::scope::Part;
+use super::{Hooks, Scope, Target};
 use crate::{Item, Result, limits};
 
 /// The documents of a scope before a run.
 pub(super) struct Known {
     hasher: RandomState,
     before: HashMap<u64, Before>,
+    /// The prefixes of the scope below which nothing was, so that nothing can be gone there.
+    empty: HashSet<String>,
     seen: Mutex<HashSet<u64>>,
 }
 
@@ -35,7 +37,9 @@ pub(super) struct Removed {
 }
 
 impl Known {
-    /// Asks the store, once for each part of the scope.
+    /// Asks the store: once for all single documents, and once for each prefix. What is a document
+    /// has nothing below it, so that of a thousand changed files, each of which might have been a
+    /// folder, only those that are new are asked about one by one.
     pub(super) fn load(
         store: &Store,
         namespace: &NamespaceId,
@@ -48,23 +52,36 @@ impl Known {
             before.insert(hasher.hash_one(id), Before { fingerprint, n_passages });
         };
         let parts = scope.map(|scope| scope.parts.as_slice()).unwrap_or_default();
+        let mut single = vec![];
+        let mut prefixes = vec![];
         for part in parts {
             match part {
-                Part::Prefix(prefix) => {
-                    for found in store.fingerprints(namespace, prefix)? {
-                        if scope.is_some_and(|scope| scope.holds(&found.id)) {
-                            add(&found.id, &found.fingerprint, found.n_passages);
-                        }
-                    }
-                }
-                Part::One(id) => {
-                    if let Some(found) = store.document(namespace, id)? {
-                        add(id, &found.fingerprint, found.n_passages);
-                    }
+                Part::One(id) => single.push(id.clone()),
+                Part::Prefix(prefix) => prefixes.push(prefix),
+            }
+        }
+        let mut empty = HashSet::new();
+        if !single.is_empty() {
+            for found in store.documents_by_id(namespace, &single)?.into_iter().flatten() {
+                add(&found.id, &found.fingerprint, found.n_passages);
+                empty.insert(format!("{}/", found.id));
+            }
+        }
+        for prefix in prefixes {
+            if empty.contains(prefix) {
+                continue;
+            }
+            let below = store.fingerprints(namespace, prefix)?;
+            if below.is_empty() {
+                empty.insert(prefix.clone());
+            }
+            for found in below {
+                if scope.is_some_and(|scope| scope.holds(&found.id)) {
+                    add(&found.id, &found.fingerprint, found.n_passages);
                 }
             }
         }
-        Ok(Known { hasher, before, seen: Mutex::default() })
+        Ok(Known { hasher, before, empty, seen: Mutex::default() })
     }
 
     /// Notes that the source has a document.
@@ -112,14 +129,16 @@ impl Known {
     /// Removes the documents of a scope that the source did not give.
     pub(super) fn remove_unseen(
         &self,
-        store: &Store,
-        namespace: &NamespaceId,
+        target: &Target<'_>,
         scope: &Scope,
+        hooks: &dyn Hooks,
     ) -> Result<Removed> {
+        let Target { store, namespace } = *target;
         let mut removed = Removed::default();
         self.gone_in(store, namespace, scope, &mut |gone| {
             removed.n_passages += gone.values().sum::<usize>();
             let gone: Vec<DocumentId> = gone.into_keys().collect();
+            hooks.removing(target, &gone)?;
             removed.n_documents += store.delete(namespace, &gone)?;
             Ok(())
         })?;
@@ -142,6 +161,7 @@ impl Known {
         let mut gone = BTreeMap::new();
         for part in &scope.parts {
             let prefix = match part {
+                Part::Prefix(prefix) if self.empty.contains(prefix) => continue,
                 Part::Prefix(prefix) => prefix.clone(),
                 Part::One(id) => {
                     if self.is_gone(id) {
@@ -182,6 +202,48 @@ mod tests {
     use store::{Config, Document, Manifest};
 
     use super::*;
+    use crate::pipeline::Cut;
+
+    fn document(id: &DocumentId) -> Document {
+        Document {
+            id: id.clone(),
+            title: String::new(),
+            attributes: Attributes::new(),
+            metadata: serde_json::Value::Null,
+            fingerprint: "one".to_owned(),
+            passages: vec![],
+        }
+    }
+
+    /// A path may have been a file or a folder: a file that became a folder and a folder that
+    /// became a file lose what they were, and files beside them are known by one question.
+    #[test]
+    fn a_path_is_a_document_or_has_documents_below_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::fixed(Timestamp(0));
+        let store = Store::open(folder.path(), &Config::for_one_machine(), clock).unwrap();
+        let namespace = NamespaceId::new("known");
+        store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
+        let id = DocumentId::new;
+        let before = ["/a/folder/1.md", "/a/folder/2.md", "/a/file", "/a/other"].map(id);
+        store.upsert(&namespace, &before.iter().map(document).collect::<Vec<_>>()).unwrap();
+        let paths = ["/a/folder", "/a/file", "/a/new"];
+        let scope = Scope::of(
+            paths.iter().map(|path| id(path)).collect(),
+            paths.iter().map(|path| format!("{path}/")).collect(),
+        );
+        let known = Known::load(&store, &namespace, Some(&scope)).unwrap();
+        assert_eq!(known.unchanged(&id("/a/file"), "one"), Some(0));
+        assert_eq!(known.empty, ["/a/file/", "/a/new/"].map(str::to_owned).into());
+        for seen in ["/a/folder", "/a/file/1.md", "/a/new"] {
+            known.see(&id(seen));
+        }
+        let target = Target { store: &store, namespace: &namespace };
+        let removed = known.remove_unseen(&target, &scope, &Cut::prose()).unwrap();
+        assert_eq!(removed.n_documents, 3);
+        let left = store.fingerprints(&namespace, "").unwrap();
+        assert_eq!(left.iter().map(|left| left.id.as_str()).collect::<Vec<_>>(), ["/a/other"]);
+    }
 
     /// However a deletion is told, file by file or by their folders, or both, it is one commit.
     #[test]
@@ -192,15 +254,7 @@ mod tests {
         let namespace = NamespaceId::new("known");
         store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
         let id = |n: usize| DocumentId::new(format!("/a/{}/{n}.md", n % 3));
-        let document = |n: usize| Document {
-            id: id(n),
-            title: String::new(),
-            attributes: Attributes::new(),
-            metadata: serde_json::Value::Null,
-            fingerprint: String::new(),
-            passages: vec![],
-        };
-        let documents: Vec<Document> = (0..40).map(document).collect();
+        let documents: Vec<Document> = (0..40).map(|n| document(&id(n))).collect();
         store.upsert(&namespace, &documents).unwrap();
         let files: Vec<DocumentId> = (0..40).map(id).collect();
         let below_files: Vec<String> = files.iter().map(|file| format!("{file}/")).collect();

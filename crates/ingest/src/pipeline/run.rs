@@ -153,8 +153,9 @@ impl Pipeline {
             && report.is_complete
             && self.gone == Gone::Remove
         {
+            let target = Target { store: &self.store, namespace: &self.namespace };
             let Removed { n_documents, n_passages } =
-                run.known.remove_unseen(&self.store, &self.namespace, scope)?;
+                run.known.remove_unseen(&target, scope, &*self.hooks)?;
             report.n_removed = n_documents;
             report.n_passages_removed += n_passages;
         }

@@ -28,7 +28,8 @@ impl Scope {
         Scope { parts: vec![Part::Prefix(prefix.into())], except: vec![] }
     }
 
-    /// Single documents, and those whose ids begin so.
+    /// Single documents, and those whose ids begin so. What is a document has nothing below it: a
+    /// prefix that is the id of one of them with a `/` is for what was there before or is after.
     pub fn of(documents: Vec<DocumentId>, prefixes: Vec<String>) -> Self {
         let documents = documents.into_iter().map(Part::One);
         let prefixes = prefixes.into_iter().map(Part::Prefix);

@@ -123,6 +123,38 @@ fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
     assert_eq!(world.service.get_collection(&ann, &collection).unwrap().n_documents, 2);
 }
 
+/// A file that was emptied, or became a picture, went on answering with what it had said.
+#[test]
+fn a_file_without_text_any_more_does_not_keep_its_old_text() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let follow = |files: &[(&str, &str)]| {
+        world.service.follow_folder(&collection, &listed(&folder, files, 7), &open).unwrap();
+        world.settle();
+    };
+    let n_found = |word: &str| world.search(&ann, &base, word).results.len();
+    let counted = || {
+        let counted = world.service.get_collection(&ann, &collection).unwrap();
+        (counted.n_documents, counted.n_chunks)
+    };
+    follow(&[("a.txt", "The tram climbs."), ("b.txt", "The ferry crosses.")]);
+    assert_eq!((n_found("tram"), counted()), (1, (2, 2)));
+    follow(&[("a.txt", ""), ("b.txt", "The ferry crosses.")]);
+    assert_eq!((n_found("tram"), n_found("ferry"), counted()), (0, 1, (1, 1)));
+    let documents = world.service.list_documents(&ann, &collection, None, 100).unwrap();
+    let emptied = documents.iter().find(|document| document.file_name == "a.txt").unwrap();
+    assert_eq!((emptied.state, emptied.n_chunks), (crate::DocumentState::Failed, 0));
+    assert!(emptied.error.as_ref().unwrap().contains("empty"), "{emptied:?}");
+    // It stays so, and comes back with its text.
+    follow(&[("a.txt", " \n"), ("b.txt", "")]);
+    assert_eq!((n_found("tram"), n_found("ferry"), counted()), (0, 0, (0, 0)));
+    follow(&[("a.txt", "The tram slides."), ("b.txt", "")]);
+    assert_eq!((n_found("slides"), counted()), (1, (1, 1)));
+}
+
 /// A folder inside that may not be read hides its files without taking their documents away, and
 /// keeps nothing else from following.
 #[test]

@@ -252,7 +252,6 @@ pub(crate) fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(60))
 }
 
-/// A member of a tenant.
 pub(crate) fn member(tenant: &str, subject: &str) -> Caller {
     Caller {
         subject: subject.to_owned(),

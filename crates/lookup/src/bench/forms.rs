@@ -70,7 +70,8 @@ fn measure_form(
         n_empty += usize::from(first.is_none());
         let top = first.map_or(0.0, |found| found.score.get());
         let second = answer.matches.get(1).map_or(0.0, |found| found.score.get());
-        let is_given = top >= THRESHOLD && top - second >= MARGIN;
+        let lead = first.map_or(MARGIN, |found| found.lead_needed(MARGIN));
+        let is_given = top >= THRESHOLD && top - second >= lead;
         n_given += usize::from(is_given);
         n_given_right += usize::from(is_given && is_first);
         // The misses are what a change of the weights is made from.

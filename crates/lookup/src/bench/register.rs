@@ -37,7 +37,8 @@ fn measure_variant(index: &Index, judged: &Judged, variant: Variant, report: &mu
         n_third += usize::from(rank.is_some_and(|rank| rank < 3));
         let top = answer.matches.first().map_or(0.0, |found| found.score.get());
         let second = answer.matches.get(1).map_or(0.0, |found| found.score.get());
-        if top >= THRESHOLD && top - second >= MARGIN {
+        let lead = answer.matches.first().map_or(MARGIN, |found| found.lead_needed(MARGIN));
+        if top >= THRESHOLD && top - second >= lead {
             n_given += 1;
             n_given_right += usize::from(rank == Some(0));
         }

@@ -63,7 +63,7 @@ impl PostgresPool {
         let limits = PoolLimits {
             max_open: MAX_SESSIONS,
             max_idle: MAX_IDLE_SESSIONS,
-            // Callers have limits of their own, and their circuits open by themselves.
+            // Callers have limits of their own, and each call finds out by itself whether it is back.
             away_pause: None,
         };
         PostgresPool { address, settings, sessions: SessionPool::new(limits) }

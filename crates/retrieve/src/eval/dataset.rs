@@ -31,8 +31,24 @@ pub struct JudgedQuery {
     pub id: String,
     /// What is asked.
     pub text: String,
-    /// Grades over 0, by document.
+    /// Grades by document; 0 is one that somebody judged wrong.
     pub relevant: BTreeMap<String, u32>,
+}
+
+impl JudgedQuery {
+    /// Tells whether a document is right for it, so that an order of documents can be judged.
+    pub fn has_right(&self) -> bool {
+        self.relevant.values().any(|grade| *grade > 0)
+    }
+
+    /// Tells whether a document was judged wrong for it.
+    pub fn has_wrong(&self) -> bool {
+        self.relevant.values().any(|grade| *grade == 0)
+    }
+
+    pub(super) fn is_wrong(&self, document: &str) -> bool {
+        self.relevant.get(document) == Some(&0)
+    }
 }
 
 /// Documents and judged queries.
@@ -44,7 +60,7 @@ pub struct Dataset {
     pub corpus_name: String,
     /// The documents.
     pub documents: Vec<SourceDocument>,
-    /// The queries that have at least one relevant document.
+    /// The queries that have at least one judged document.
     pub queries: Vec<JudgedQuery>,
 }
 
@@ -172,12 +188,15 @@ fn read_lines(path: &Path) -> Result<Dataset> {
                 documents.push(SourceDocument { id: document, title, text });
             }
             OwnLine::Query { query, relevant } => {
-                let relevant = match relevant {
+                let relevant: BTreeMap<String, u32> = match relevant {
                     Relevant::Ids(ids) => ids.into_iter().map(|id| (id, 1)).collect(),
                     Relevant::Grades(grades) => grades,
                 };
                 let id = format!("q{}", queries.len() + 1);
-                queries.push(JudgedQuery { id, text: query, relevant });
+                // One that nothing was judged for tells nothing.
+                if !relevant.is_empty() {
+                    queries.push(JudgedQuery { id, text: query, relevant });
+                }
             }
         }
     }

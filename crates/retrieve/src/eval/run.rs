@@ -17,7 +17,7 @@ use store::{Config, Document, Filter, Manifest, Store, VectorSpace};
 use super::report::{CUT, ThresholdReport};
 use super::textbook::Textbook;
 use super::vectors::StoredVectors;
-use super::{Dataset, DatasetReport, Metrics, Result, StageReport, mean_metrics};
+use super::{Dataset, DatasetReport, JudgedQuery, Metrics, Result, StageReport, mean_metrics};
 use crate::pipeline::Trace;
 use crate::{Evidence, Grouping, Pipeline, Request, Retriever, Scope};
 
@@ -149,17 +149,15 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
     dataset.limit_queries(config.limit_queries);
     let loaded = load(&dataset, config)?;
     let textbook = Textbook::new(&dataset);
-    let mut stages: BTreeMap<&'static str, Vec<(Metrics, f64)>> = BTreeMap::new();
+    let mut stages: BTreeMap<&'static str, Vec<(Told, f64)>> = BTreeMap::new();
     let (mut relevant_scores, mut random_scores) = (Vec::new(), Vec::new());
     let mut thresholds: BTreeMap<String, ThresholdReport> = BTreeMap::new();
     for query in &dataset.queries {
         let words = loaded.search(&query.text, Filter::All, config, Search::Words)?;
         let (response, trace) = &loaded.search(&query.text, Filter::All, config, Search::All)?;
-        let ids = |ids: &[DocumentId]| -> Metrics {
-            Metrics::of(ids.iter().map(DocumentId::as_str), &query.relevant)
-        };
-        let mut add = |stage: &'static str, metrics: Metrics, ms: f64| {
-            stages.entry(stage).or_default().push((metrics, ms));
+        let ids = |ids: &[DocumentId]| Told::of(query, ids.iter().map(DocumentId::as_str));
+        let mut add = |stage: &'static str, told: Told, ms: f64| {
+            stages.entry(stage).or_default().push((told, ms));
         };
         let took = |stage: &str| -> f64 {
             let timing = response.timings.iter().find(|timing| timing.stage == stage);
@@ -171,16 +169,16 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
             add("fused", ids(&trace.fused), took("sparse").max(took("dense")) + took("rrf"));
         }
         let begun = Instant::now();
-        let plain = Metrics::of(textbook.search(&query.text, N_FOUND).into_iter(), &query.relevant);
+        let plain = Told::of(query, textbook.search(&query.text, N_FOUND).into_iter());
         add("textbook", plain, millis(begun.elapsed()));
         let last = documents_of(response);
         add("final", ids(&last), response.whole_ms());
         let is_held_out = is_held_out(&query.id);
         for (name, response) in [("words", &words.0), ("final", response)] {
-            thresholds.entry(name.to_owned()).or_default().add(response, &query.relevant);
+            thresholds.entry(name.to_owned()).or_default().add(response, query);
             if is_held_out {
                 let name = format!("{name} held out");
-                thresholds.entry(name).or_default().add(response, &query.relevant);
+                thresholds.entry(name).or_default().add(response, query);
             }
         }
         if is_held_out {
@@ -214,6 +212,27 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
         random_above: above(&random_scores),
         thresholds,
     })
+}
+
+/// What one query tells of the order of one stage.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// Nothing where no document is right: there is no best order then, and 0 would say that all
+    /// orders are bad.
+    metrics: Option<Metrics>,
+    /// Whether a document that somebody judged wrong is first, where there is such a judgement.
+    is_wrong_first: Option<bool>,
+}
+
+impl Told {
+    fn of<'a>(query: &JudgedQuery, order: impl Iterator<Item = &'a str>) -> Told {
+        let mut order = order.peekable();
+        let is_wrong_first = order.peek().is_some_and(|first| query.is_wrong(first));
+        Told {
+            metrics: query.has_right().then(|| Metrics::of(order, &query.relevant)),
+            is_wrong_first: query.has_wrong().then_some(is_wrong_first),
+        }
+    }
 }
 
 /// Which stages a query goes through.
@@ -311,16 +330,91 @@ pub(super) fn embedded_text(source: &super::SourceDocument) -> String {
     format!("{}\n{}", source.title, source.text)
 }
 
-fn summary(all: Vec<(Metrics, f64)>) -> StageReport {
-    let (metrics, mut times): (Vec<Metrics>, Vec<f64>) = all.into_iter().unzip();
+fn summary(all: Vec<(Told, f64)>) -> StageReport {
+    let (told, mut times): (Vec<Told>, Vec<f64>) = all.into_iter().unzip();
     times.sort_by(f64::total_cmp);
     let at = |part: f64| {
         let idx = ((times.len() as f64 - 1.0) * part).round().max(0.0) as usize;
         times.get(idx).copied().unwrap_or(0.0)
     };
-    StageReport { metrics: mean_metrics(&metrics), p50_ms: at(0.5), p99_ms: at(0.99) }
+    let metrics: Vec<Metrics> = told.iter().filter_map(|told| told.metrics).collect();
+    let wrong: Vec<bool> = told.iter().filter_map(|told| told.is_wrong_first).collect();
+    let n_wrong_first = wrong.iter().filter(|is_wrong_first| **is_wrong_first).count();
+    StageReport {
+        metrics: (!metrics.is_empty()).then(|| mean_metrics(&metrics)),
+        wrong_first: (!wrong.is_empty()).then(|| n_wrong_first as f64 / wrong.len() as f64),
+        p50_ms: at(0.5),
+        p99_ms: at(0.99),
+    }
 }
 
 pub(super) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::{EvalReport, SourceDocument};
+
+    /// Evaluates two documents, by words alone, with the grades of one query.
+    fn report(grades: &[(&str, u32)]) -> EvalReport {
+        let document = |id: &str, text: &str| SourceDocument {
+            id: id.to_owned(),
+            title: String::new(),
+            text: text.to_owned(),
+        };
+        let grades = grades.iter().map(|(id, grade)| ((*id).to_owned(), *grade));
+        let query = JudgedQuery {
+            id: "q1".to_owned(),
+            text: "remote work allowance".to_owned(),
+            relevant: grades.collect(),
+        };
+        let dataset = Dataset {
+            name: "judged".to_owned(),
+            corpus_name: "judged".to_owned(),
+            documents: vec![
+                document("money", "The remote work allowance is 500 euros a year."),
+                document("place", "Remote work is done from home."),
+            ],
+            queries: vec![query],
+        };
+        let folder = testkit::Folder::new();
+        let config = EvalConfig {
+            embedder: None,
+            cache_folder: folder.path().to_owned(),
+            limit_queries: 0,
+            pipeline: Pipeline::default(),
+            tell: &|_, _, _| {},
+            vector_share: 1.0,
+        };
+        EvalReport { datasets: vec![evaluate(&dataset, &config).unwrap()] }
+    }
+
+    /// Such a query had an nDCG of 0 whatever was found for it, and drew every mean down.
+    #[test]
+    fn a_query_with_wrong_documents_alone_counts_for_which_is_first() {
+        let (first, second) = (report(&[("money", 0)]), report(&[("place", 0)]));
+        let last = |report: &EvalReport| report.datasets[0].stages["final"];
+        assert_eq!((last(&first).metrics, last(&first).wrong_first), (None, Some(1.0)));
+        assert_eq!((last(&second).metrics, last(&second).wrong_first), (None, Some(0.0)));
+        let figures = first.datasets[0].thresholds["final"];
+        assert_eq!((figures.n_queries, figures.n_with_wrong), (0, 1));
+        let table = first.table();
+        assert!(table.contains("wrong first 1.0000") && !table.contains("0.0000"), "{table}");
+        let drops = first.drops(&second, 0.005);
+        assert!(drops.iter().any(|drop| drop.starts_with("judged, final: a wrong")), "{drops:?}");
+        assert!(second.drops(&first, 0.005).is_empty());
+        let json = serde_json::to_value(&first).unwrap();
+        assert!(json["datasets"][0]["stages"]["final"].get("ndcg@10").is_none(), "{json}");
+        assert_eq!(serde_json::from_value::<EvalReport>(json).unwrap(), first);
+    }
+
+    #[test]
+    fn a_query_with_a_right_and_a_wrong_document_counts_for_both() {
+        let both = report(&[("money", 1), ("place", 0)]);
+        let last = both.datasets[0].stages["final"];
+        assert_eq!(last.metrics.map(|metrics| metrics.ndcg_10), Some(1.0));
+        assert_eq!(last.wrong_first, Some(0.0));
+    }
 }

@@ -12,6 +12,7 @@ use infer::PassageVectors;
 use model::{PassageId, Warning};
 use store::StoredPassage;
 
+use super::vectors::fill_in;
 use super::{Gathered, Judged};
 use crate::breaker::Outcome;
 use crate::features::Evidence;
@@ -126,8 +127,8 @@ fn make(
             let PassageVectors { vector, blob } = made;
             let language = judged[idx].passage.language;
             let Some(cosine) = store::cosine_as_stored(&query.vector, &vector) else { continue };
+            fill_in(&mut judged[idx], query, f64::from(cosine));
             let evidence = &mut judged[idx].evidence;
-            evidence.vector = Some(query.nearness(language, f64::from(cosine)));
             let Some((matcher, background)) = &semantic.late else { continue };
             if let (Some(late), Some(n_tokens)) =
                 (matcher.score(&blob), infer::n_packed_tokens(&blob))

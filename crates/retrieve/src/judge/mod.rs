@@ -37,7 +37,6 @@ pub(crate) struct Judged {
 
 impl Judged {
     pub(crate) fn into_ranked(self, request: &Request<'_>) -> Ranked {
-        let snippet = snippet::snippet(&self.matches, &self.passage.passage.text);
         let hit = Hit {
             namespace: request.scopes[self.fused.scope_idx].namespace.clone(),
             document: self.fused.document,
@@ -45,7 +44,7 @@ impl Judged {
             score: self.score,
             explanation: self.explanation,
         };
-        Ranked { hit, passage: self.passage, snippet }
+        Ranked { hit, passage: self.passage, matches: self.matches }
     }
 }
 
@@ -79,6 +78,11 @@ impl Depth {
 
 /// More blocks than these are not judged because of what the ones before are like.
 const MAX_BLOCKS: usize = 3;
+
+/// Gives how many candidates are judged at most, by the size of a block and what a page asks for.
+pub(crate) fn most_judged(block: usize, n_asked: usize) -> usize {
+    (MAX_BLOCKS * block).max(n_asked)
+}
 
 /// The part of a block that has to be relevant for the next one to be judged too. Most questions
 /// have a few answers, and stop at the first block.

@@ -9,6 +9,7 @@ use model::{PassageId, Warning};
 use store::Filter;
 
 use super::{Gathered, Judged};
+use crate::background::CentredQuery;
 use crate::candidates::QueryVector;
 use crate::{Request, Retriever};
 
@@ -26,9 +27,7 @@ pub(super) fn judge(
     let mut missing: Vec<Vec<PassageId>> = vec![vec![]; request.scopes.len()];
     for judged in judged.iter_mut() {
         match &judged.fused.vector {
-            Some(seen) => {
-                judged.evidence.vector = Some(query.nearness(judged.passage.language, seen.score))
-            }
+            Some(seen) => fill_in(judged, query, seen.score),
             // A list that is not full has named every passage with a vector.
             None if semantic.list.is_full => {
                 missing[judged.fused.scope_idx].push(judged.fused.passage.clone());
@@ -59,7 +58,15 @@ pub(super) fn judge(
     }
     for judged in judged.iter_mut().filter(|judged| judged.evidence.vector.is_none()) {
         let place = (judged.fused.scope_idx, judged.fused.passage.clone());
-        judged.evidence.vector =
-            found.get(&place).map(|cosine| query.nearness(judged.passage.language, *cosine));
+        if let Some(cosine) = found.get(&place) {
+            fill_in(judged, query, *cosine);
+        }
     }
+}
+
+/// Fills in what the vectors of the query and of a candidate say.
+pub(super) fn fill_in(judged: &mut Judged, query: &CentredQuery, cosine: f64) {
+    let language = judged.passage.language;
+    judged.evidence.vector = Some(query.nearness(language, cosine));
+    judged.evidence.is_foreign |= query.is_foreign_to(language);
 }

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use guard::{Erasure, StoredAnswer};
-use model::{Caller, Timestamp};
+use guard::{Answers, Erasure, StoredAnswer};
+use model::{Caller, TenantId, Timestamp};
 use serde_json::Value;
 
 use crate::App;
@@ -37,28 +37,49 @@ const KNOWLEDGE: [&str; 2] = ["search_documents", "get_knowledge_base_summary"];
 /// The summary of a knowledge base repeats sentences of its documents without naming them.
 const SUMMARY: &str = "get_knowledge_base_summary";
 
-/// Characters of an id of `search` that are the same for every place of one thing.
-const SAME_THING_CHARS: usize = 15;
+/// A summary of what was found names files by its own numbers.
+const FOUND: &str = "summarizeResults";
+
+/// Of more files that left at once than this, every answer of the folders goes: each would be
+/// looked for in each answer.
+const MAX_LOOKED_FOR: usize = 200;
 
 /// Something that was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Deleted {
-    /// When it was made.
-    pub(crate) since: Timestamp,
-    pub(crate) what: What,
+pub struct Deleted {
+    /// When it was made; the earliest time there is where that is not known.
+    pub since: Timestamp,
+    /// What it was.
+    pub what: What,
 }
 
 /// What was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum What {
+pub enum What {
     /// A knowledge base, or a collection of it.
-    OfBase { base: String },
+    OfBase {
+        /// The knowledge base.
+        base: String,
+    },
     /// A document of a knowledge base.
-    Document { base: String, id: String },
+    Document {
+        /// Its knowledge base.
+        base: String,
+        /// The document.
+        id: String,
+    },
+    /// Files of the folders, by their paths.
+    Files {
+        /// Their paths, as answers have them.
+        paths: Vec<String>,
+    },
     /// A project, or a JSON document of it.
     OfProject,
     /// A chart.
-    Chart { id: String },
+    Chart {
+        /// The chart.
+        id: String,
+    },
     /// Something that held no text.
     Nothing,
 }
@@ -66,24 +87,11 @@ pub(crate) enum What {
 /// Erases the kept answers that may hold text of what a caller has deleted; all of the tenant where
 /// that is not known.
 pub(super) async fn erase(app: &Arc<App>, caller: &Caller, deleted: Option<Deleted>) {
-    let (app, tenant) = (Arc::clone(app), caller.tenant.to_string());
+    let (app, tenant) = (Arc::clone(app), caller.tenant.clone());
     let at = app.clock.now();
     let erased = tokio::task::spawn_blocking(move || match deleted {
-        None => app.answers.erase(Some(&tenant)),
-        Some(Deleted { what: What::Nothing, .. }) => Ok(()),
-        Some(Deleted { since, what }) => {
-            let same = match &what {
-                What::Document { id, .. } => app.across.id_of("knowledge", id),
-                What::OfBase { .. } | What::OfProject | What::Chart { .. } | What::Nothing => None,
-            };
-            app.answers.erase_some(&Erasure {
-                tenant: &tenant,
-                since,
-                at,
-                marks: &marks(&what, same.as_deref()),
-                may_hold: &|answer| may_hold(&what, answer),
-            })
-        }
+        None => app.answers.erase(Some(tenant.as_str())),
+        Some(deleted) => erase_answers(&app.answers, Some(&tenant), at, &deleted),
     });
     match erased.await {
         Ok(Ok(())) => {}
@@ -92,27 +100,71 @@ pub(super) async fn erase(app: &Arc<App>, caller: &Caller, deleted: Option<Delet
     }
 }
 
+/// Erases the kept answers of a tenant, or of all, that may hold text of what was deleted.
+///
+/// # Errors
+///
+/// When they cannot be erased now, as [`Answers::erase`] says.
+pub fn erase_answers(
+    answers: &Answers,
+    tenant: Option<&TenantId>,
+    at: Timestamp,
+    deleted: &Deleted,
+) -> std::io::Result<()> {
+    if deleted.what == What::Nothing {
+        return Ok(());
+    }
+    let shown = shown(&deleted.what);
+    answers.erase_some(&Erasure {
+        tenant: tenant.map(TenantId::as_str),
+        since: deleted.since,
+        at,
+        marks: &marks(&deleted.what, &shown),
+        may_hold: &|answer| may_hold(&deleted.what, &shown, answer),
+    })
+}
+
+/// What an answer shows of the files that left: its JSON has one of these where it has text of one.
+/// Nothing for other things, and where there are too many.
+fn shown(what: &What) -> Vec<String> {
+    let What::Files { paths } = what else { return Vec::new() };
+    if paths.len() > MAX_LOOKED_FOR {
+        return Vec::new();
+    }
+    paths.iter().flat_map(|path| [in_json(path), across::file_prefix(path)]).collect()
+}
+
+/// Writes a text as it is inside a string of JSON.
+fn in_json(text: &str) -> String {
+    let mut quoted = Value::from(text).to_string();
+    quoted.pop();
+    quoted.split_off(1)
+}
+
 /// What the JSON of an answer has one of when it holds text of what was deleted. An answer that
 /// quotes a document names it: by its own id, or by the id of a result.
-fn marks(what: &What, id_in_search: Option<&str>) -> Vec<String> {
-    match (what, id_in_search) {
-        (What::Document { id, .. }, Some(same)) => {
-            let thing: String = same.chars().take(SAME_THING_CHARS).collect();
-            vec![id.clone(), thing, SUMMARY.to_owned()]
+fn marks(what: &What, shown: &[String]) -> Vec<String> {
+    match what {
+        What::Document { id, .. } => {
+            vec![id.clone(), across::document_prefix(id), SUMMARY.to_owned()]
         }
-        (What::Chart { id }, _) => vec![id.clone()],
-        _ => Vec::new(),
+        What::Chart { id } => vec![id.clone()],
+        What::Files { .. } if !shown.is_empty() => {
+            shown.iter().cloned().chain([FOUND.to_owned()]).collect()
+        }
+        What::Nothing | What::OfBase { .. } | What::OfProject | What::Files { .. } => Vec::new(),
     }
 }
 
 /// Tells whether an answer may hold text of what was deleted.
-fn may_hold(what: &What, answer: &StoredAnswer) -> bool {
+fn may_hold(what: &What, shown: &[String], answer: &StoredAnswer) -> bool {
     let family = match what {
         What::Nothing => return false,
         // Its id was in the answer.
         What::Chart { .. } => return true,
         What::OfBase { .. } | What::Document { .. } => "knowledge",
         What::OfProject => "contexts",
+        What::Files { .. } => "files",
     };
     let Some(rights) = &answer.rights else { return true };
     // The tools of an endpoint have names of their own, and search JSON documents alone.
@@ -122,6 +174,12 @@ fn may_hold(what: &What, answer: &StoredAnswer) -> bool {
     let tool = answer.tool.as_str();
     let value = answer.answer.as_ref().unwrap_or(&Value::Null);
     match (what, tool) {
+        // Whoever asked may have named a file of which the answer has nothing.
+        (What::Files { .. }, tool)
+            if tool != FOUND && !shown.is_empty() && !names(value, shown) =>
+        {
+            false
+        }
         (_, "search") => match value["results"].as_array() {
             Some(results) => results.iter().any(|result| {
                 let copies = result["duplicates"].as_array().into_iter().flatten();
@@ -137,8 +195,20 @@ fn may_hold(what: &What, answer: &StoredAnswer) -> bool {
             asked.and_then(Value::as_str).is_none_or(|asked| asked == base)
         }
         (_, tool) if KNOWLEDGE.contains(&tool) => family == "knowledge",
-        (_, tool) => !FILES.contains(&tool) && !TABLES.contains(&tool),
+        (_, tool) if FILES.contains(&tool) => family == "files" && !has_nothing(value),
+        (_, tool) => !TABLES.contains(&tool),
     }
+}
+
+/// Tells whether the JSON of an answer has one of some texts.
+fn names(answer: &Value, texts: &[String]) -> bool {
+    let json = answer.to_string();
+    texts.iter().any(|text| json.contains(text.as_str()))
+}
+
+/// Tells whether an answer is a list without results.
+fn has_nothing(answer: &Value) -> bool {
+    ["results", "items"].iter().any(|list| answer[*list].as_array().is_some_and(Vec::is_empty))
 }
 
 #[cfg(test)]
@@ -167,9 +237,9 @@ mod tests {
     #[track_caller]
     fn check(answer: &StoredAnswer, of_base: bool, of_project: bool) {
         let base = What::OfBase { base: "b1".to_owned() };
-        assert_eq!(may_hold(&base, answer), of_base, "{answer:?}");
-        assert_eq!(may_hold(&What::OfProject, answer), of_project, "{answer:?}");
-        assert!(!may_hold(&What::Nothing, answer));
+        assert_eq!(may_hold(&base, &[], answer), of_base, "{answer:?}");
+        assert_eq!(may_hold(&What::OfProject, &[], answer), of_project, "{answer:?}");
+        assert!(!may_hold(&What::Nothing, &[], answer));
     }
 
     #[test]
@@ -189,6 +259,33 @@ mod tests {
         check(&answer("search_documents", &asked("b2"), json!({})), false, false);
         check(&answer("search_documents", &none, json!({})), true, false);
         check(&answer("fetch", &none, json!({ "metadata": { "source": "tables" } })), false, false);
+    }
+
+    #[test]
+    fn of_files_that_left_only_answers_with_their_text_go() {
+        let gone = What::Files { paths: vec!["/shelf/a \"b\".txt".to_owned()] };
+        let shown = shown(&gone);
+        let goes = |tool: &str, value: Value| {
+            may_hold(&gone, &shown, &answer(tool, &json!({ "path": "/shelf/a" }), value))
+        };
+        let found = |path: &str| json!({ "items": [{ "path": path, "snippet": "s" }] });
+        assert!(goes("searchFiles", found("/shelf/a \"b\".txt")));
+        assert!(!goes("searchFiles", found("/shelf/c.txt")));
+        assert!(!goes("searchFiles", json!({ "items": [] })));
+        assert!(goes("openFile", json!({ "path": "/shelf/a \"b\".txt", "preview": "p" })));
+        assert!(goes("summarizeResults", json!({ "summary": "s" })));
+        let id = across::file_prefix("/shelf/a \"b\".txt") + "AAAAAA";
+        let by_id = |source: &str| json!({ "results": [{ "id": id, "source": source }] });
+        assert!(goes("search", by_id("files")));
+        assert!(!goes("search", by_id("knowledge")));
+        assert!(!goes("query_table", json!({ "note": "/shelf/a \"b\".txt" })));
+        // Of very many each answer of the folders goes that has any result.
+        let many = What::Files { paths: vec![String::from("/x"); MAX_LOOKED_FOR + 1] };
+        let all = |tool: &str, value: Value| may_hold(&many, &[], &answer(tool, &json!({}), value));
+        assert!(all("searchFiles", found("/shelf/c.txt")));
+        assert!(!all("searchFiles", json!({ "items": [] })));
+        assert!(!all("search_documents", json!({})));
+        assert!(!all("query_table", json!({})));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `/v1/exports/{token}`: all rows of a query, behind a random link that `query_table` gave.
 //!
 //! Whoever has the link gets what its caller's rows would show, as long as the link is good and
-//! the caller may use the table. Each download is a call of that caller: it counts for the rate
-//! and is in the audit.
+//! the caller may use the table. Each download is a call of that caller: it counts for the rate,
+//! holds a slot but while it waits for its client, and is in the audit.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_T
 use model::Deadline;
 use tables::{ExportLink, Exported, Service};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tools::tables::table_error;
 use tools::{Code, ToolError};
 
@@ -60,18 +61,24 @@ async fn download(State(http_state): State<HttpState>, Path(token): Path<String>
     let rest = Rest { app, caller, id: uuid(), via: Via::Api };
     let running = RunningCall::enter(&rest.app);
     let (mut call_context, gone) = rest.call_context(REST_RATE);
-    let admitted = guarded::admit(&rest.app, &call_context);
+    let admitted = match guarded::admit(&rest.app, &call_context) {
+        Ok(()) => guarded::slot(&rest.app, &call_context).await,
+        Err(refused) => Err(refused),
+    };
     "GET /v1/exports/{token}".clone_into(&mut call_context.name);
-    if let Err(refused) = admitted {
-        running.leave(&rest.app, call_context, None, Err(&refused));
-        return coded(&refused);
-    }
+    let slot = match admitted {
+        Ok(slot) => slot,
+        Err(refused) => {
+            running.leave(&rest.app, call_context, None, Err(&refused));
+            return coded(&refused);
+        }
+    };
     let (sender, mut receiver) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_WAITING);
     let format = link.format;
     let app = Arc::clone(&rest.app);
     tokio::task::spawn_blocking(move || {
         let _gone = gone;
-        let ended = write(&service, &link, sender);
+        let ended = model::with_lender(slot.lender(), || write(&service, &link, sender));
         running.leave(&app, call_context, None, ended.as_ref().copied());
     });
     let body =
@@ -114,7 +121,7 @@ fn write(
             cause: cause.into(),
         })
     }) {
-        Ok(Exported { n_rows, n_marked }) => {
+        Ok(Exported { n_rows, n_marked, .. }) => {
             let n_redacted = n_marked + n_redacted.load(Ordering::Relaxed);
             Ok(Counts { n_results: n_rows, n_redacted, ..Counts::default() })
         }
@@ -146,9 +153,17 @@ impl Write for Pieces {
         if self.piece.is_empty() {
             return Ok(());
         }
-        let piece = Bytes::from(std::mem::take(&mut self.piece));
-        self.sender
-            .blocking_send(Ok(piece))
-            .map_err(|_| std::io::Error::new(std::io::ErrorKind::BrokenPipe, "the client is gone"))
+        let piece = Ok(Bytes::from(std::mem::take(&mut self.piece)));
+        let sent = match self.sender.try_send(piece) {
+            Ok(()) => true,
+            Err(TrySendError::Full(piece)) => {
+                model::while_waiting(|| self.sender.blocking_send(piece)).is_ok()
+            }
+            Err(TrySendError::Closed(_)) => false,
+        };
+        match sent {
+            true => Ok(()),
+            false => Err(std::io::Error::new(ErrorKind::BrokenPipe, "the client is gone")),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use axum::response::Response;
 use ingest::{Job, JobId, JobService as _};
-use model::{Caller, TenantId};
+use model::Caller;
 use serde_json::json;
 use tools::ToolError;
 
@@ -31,7 +31,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
             Some(queue) => queue.list().map_err(failed)?,
             None => Vec::new(),
         };
-        let jobs = jobs.iter().filter(|job| may_see(&app, caller, job));
+        let jobs = jobs.iter().filter(|job| check(&app, caller, job).is_ok());
         let jobs = jobs.map(|job| {
             let view = JobView::of(job).about(subject(&app, caller, job));
             (newest_first(job.created_at, &job.id.to_string()), json!(view))
@@ -56,18 +56,15 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
     let app = rest.app.clone();
     rest.answer("DELETE /v1/jobs/{id}", move |caller, _| {
         let job = find(&app, caller, &id)?;
-        // The server's own jobs are seen by others, and stopped by administrators.
-        if job.tenant != caller.tenant && !caller.is_admin() {
-            return Err(unknown(&id));
-        }
-        let cancelled = match (&app.knowledge, &app.contexts) {
-            (Some(service), _) if is_of_knowledge(&job) => {
+        let cancelled = match Family::of(&app, &job) {
+            Some(Family::Files(service)) => service.cancel_job(caller, &id).map_err(of_files)?,
+            Some(Family::Knowledge(service)) => {
                 service.cancel_job(caller, &id).map_err(tools::knowledge::error)?
             }
-            (_, Some(service)) if is_of_contexts(&job) => {
+            Some(Family::Contexts(service)) => {
                 service.cancel_job(caller, &id).map_err(tools::contexts::error)?
             }
-            _ => {
+            None => {
                 let queue = app.queue.as_ref().ok_or_else(|| unknown(&id))?;
                 queue.cancel(&job.id).map_err(failed)?
             }
@@ -80,10 +77,11 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
 /// Tells whether the caller may stop a job.
 pub(crate) fn may_cancel(app: &App, caller: &Caller, id: &str) -> bool {
     let Ok(job) = find(app, caller, id) else { return false };
-    match (&app.knowledge, &app.contexts) {
-        (Some(service), _) if is_of_knowledge(&job) => service.may_cancel_job(caller, &job),
-        (_, Some(service)) if is_of_contexts(&job) => service.may_cancel_job(caller, &job),
-        _ => job.tenant == caller.tenant || caller.is_admin(),
+    match Family::of(app, &job) {
+        Some(Family::Files(service)) => service.may_cancel_job(caller, &job),
+        Some(Family::Knowledge(service)) => service.may_cancel_job(caller, &job),
+        Some(Family::Contexts(service)) => service.may_cancel_job(caller, &job),
+        None => true,
     }
 }
 
@@ -93,59 +91,52 @@ fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {
         Err(ingest::Error::UnknownJob { .. }) => return Err(unknown(id)),
         job => job.map_err(failed)?,
     };
-    if is_of_knowledge(&job)
-        && let Some(service) = &app.knowledge
-    {
-        service.check_job(caller, &job).map_err(tools::knowledge::error)?;
-    }
-    if is_of_contexts(&job)
-        && let Some(service) = &app.contexts
-    {
-        service.check_job(caller, &job).map_err(tools::contexts::error)?;
-    }
-    if may_see(app, caller, &job) { Ok(job) } else { Err(unknown(id)) }
+    check(app, caller, &job)?;
+    Ok(job)
 }
 
-/// A job belongs to a tenant; what it works on may have rules of its own. The server's own jobs on
-/// folders are seen by those who may use the folder.
-fn may_see(app: &App, caller: &Caller, job: &Job) -> bool {
-    if is_of_folders(job) {
-        let is_own = job.tenant == caller.tenant || job.tenant == TenantId::local();
-        return is_own && (caller.is_admin() || has_root(app, caller, job));
+/// The family of a job decides who sees it. Of one that is not served, what the job is about cannot
+/// be looked at: its administrators alone see it.
+fn check(app: &App, caller: &Caller, job: &Job) -> Result<(), ToolError> {
+    match Family::of(app, job) {
+        Some(Family::Files(service)) => service.check_job(caller, job).map_err(of_files),
+        Some(Family::Knowledge(service)) => {
+            service.check_job(caller, job).map_err(tools::knowledge::error)
+        }
+        Some(Family::Contexts(service)) => {
+            service.check_job(caller, job).map_err(tools::contexts::error)
+        }
+        None if job.tenant == caller.tenant && caller.is_admin() => Ok(()),
+        None => Err(unknown(&job.id.to_string())),
     }
-    let is_known = match (&app.knowledge, &app.contexts) {
-        (Some(service), _) if is_of_knowledge(job) => service.check_job(caller, job).is_ok(),
-        (_, Some(service)) if is_of_contexts(job) => service.check_job(caller, job).is_ok(),
-        _ => true,
-    };
-    job.tenant == caller.tenant && is_known
 }
 
 /// The folder of a job, where it lies in a root that the caller may use.
 fn subject(app: &App, caller: &Caller, job: &Job) -> Option<String> {
-    let files = app.files.as_ref().filter(|_| job.kind == files::INDEX_JOB)?;
-    let is_visible = files.roots(caller).iter().any(|root| is_on(job, root));
-    is_visible.then(|| job.subject.clone())
+    app.files.as_ref()?.folder_of(caller, job)
 }
 
-fn has_root(app: &App, caller: &Caller, job: &Job) -> bool {
-    app.files.as_ref().is_some_and(|files| files.roots(caller).iter().any(|root| is_on(job, root)))
+/// The service of the family that a job belongs to.
+enum Family<'a> {
+    Files(&'a files::Service),
+    Knowledge(&'a knowledge::Service),
+    Contexts(&'a contexts::Service),
 }
 
-fn is_on(job: &Job, root: &str) -> bool {
-    job.arguments["root"].as_str() == Some(root)
+impl<'a> Family<'a> {
+    /// Gives nothing where the family is not served.
+    fn of(app: &'a App, job: &Job) -> Option<Self> {
+        let kind = job.kind.as_str();
+        let files = app.files.as_ref().filter(|_| files::JOBS.contains(&kind));
+        let knowledge = app.knowledge.as_ref().filter(|_| knowledge::JOBS.contains(&kind));
+        let contexts = app.contexts.as_ref().filter(|_| contexts::JOBS.contains(&kind));
+        let others = knowledge.map(Family::Knowledge).or(contexts.map(Family::Contexts));
+        files.map(Family::Files).or(others)
+    }
 }
 
-fn is_of_folders(job: &Job) -> bool {
-    [files::INDEX_JOB, files::VECTORS_JOB].contains(&job.kind.as_str())
-}
-
-fn is_of_knowledge(job: &Job) -> bool {
-    knowledge::JOBS.contains(&job.kind.as_str())
-}
-
-fn is_of_contexts(job: &Job) -> bool {
-    contexts::JOBS.contains(&job.kind.as_str())
+fn of_files(error: files::Error) -> ToolError {
+    tools::files::error_of("id")(error)
 }
 
 fn unknown(id: &str) -> ToolError {

@@ -2,6 +2,7 @@
 //! same middleware, identity and guard as the tools.
 
 pub(crate) mod body;
+mod example;
 mod operation;
 mod paging;
 mod rest;
@@ -34,6 +35,7 @@ use crate::http::HttpState;
 use operation::Api;
 
 pub(crate) use charts::missing as missing_chart;
+pub use erasure::{Deleted, What, erase_answers};
 pub(crate) use jobs::may_cancel as may_cancel_job;
 pub(crate) use rest::FromConsole;
 

@@ -10,6 +10,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use tools::Listed;
 
+use super::example::{Members, example};
 use super::operation::{Api, Doc, Operation};
 use super::views::{Failure, OpenApiView};
 use crate::http::{HttpState, identify};
@@ -91,7 +92,10 @@ const TAGS: [(&str, &str); 7] = [
 /// Describes the call of a tool with the tool's own schemas.
 fn tool_operation(tool: &Listed, refused: &Value) -> Value {
     let spec = &tool.spec;
-    let shown = spec.shown_input.clone().unwrap_or_else(|| spec.input.shared());
+    let shown =
+        Value::Object((*spec.shown_input.clone().unwrap_or_else(|| spec.input.shared())).clone());
+    let answer = Value::Object((*spec.output).clone());
+    let of = |schema: &Value, members| example(schema, &definitions_of(schema), "", members);
     json!({
         "tags": ["tools"],
         "summary": spec.title,
@@ -99,12 +103,16 @@ fn tool_operation(tool: &Listed, refused: &Value) -> Value {
         "operationId": format!("call_{}", spec.name),
         "requestBody": {
             "required": true,
-            "content": { "application/json": { "schema": *shown } },
+            "content": {
+                "application/json": { "example": of(&shown, Members::Required), "schema": shown },
+            },
         },
         "responses": {
             "200": {
                 "description": "success",
-                "content": { "application/json": { "schema": *spec.output } },
+                "content": {
+                    "application/json": { "example": of(&answer, Members::All), "schema": answer },
+                },
             },
             "default": {
                 "description": "an error",
@@ -112,6 +120,11 @@ fn tool_operation(tool: &Listed, refused: &Value) -> Value {
             },
         },
     })
+}
+
+/// Gives the schemas that a tool's own schema names.
+fn definitions_of(schema: &Value) -> Map<String, Value> {
+    schema["$defs"].as_object().cloned().unwrap_or_default()
 }
 
 /// Takes out formats that only name a type of Rust, such as `uint64`.
@@ -136,6 +149,17 @@ fn without_rust(schema: &mut Value) {
 mod tests {
     use super::*;
 
+    /// Holds an example to its schema, whose references lead into the document.
+    #[track_caller]
+    fn check_example(document: &Value, place: &Value, what: &str) {
+        let (schema, example) = (&place["schema"], &place["example"]);
+        assert!(!example.is_null(), "{what} has no example");
+        let mut whole = schema.clone();
+        whole["components"] = document["components"].clone();
+        let spec = tools::Spec::read_only("example", "Example", "An example.").with_output(whole);
+        assert_eq!(spec.check_output(example), Ok(()), "{what}: {example}");
+    }
+
     /// Every reference leads somewhere, every operation has a response and its own id, and every
     /// parameter of a path is described.
     #[test]
@@ -154,11 +178,20 @@ mod tests {
                 let named = operation["parameters"].as_array().into_iter().flatten();
                 let n_named = named.filter(|one| one["in"] == "path").count();
                 assert_eq!(n_named, path.matches('{').count(), "{method} {path}");
+                let what = format!("{method} {path}");
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    check_example(&document, parameter, &format!("{what}: {}", parameter["name"]));
+                }
                 let takes_json = &operation["requestBody"]["content"]["application/json"];
-                assert!(
-                    takes_json.is_null() || takes_json["example"].is_object(),
-                    "{method} {path}"
-                );
+                if !takes_json.is_null() {
+                    check_example(&document, takes_json, &what);
+                }
+                for (status, response) in responses.iter().filter(|(name, _)| *name != "default") {
+                    let gives_json = &response["content"]["application/json"];
+                    if !gives_json.is_null() {
+                        check_example(&document, gives_json, &format!("{what}: {status}"));
+                    }
+                }
             }
         }
         assert!(ids.len() > 50, "{}", ids.len());

@@ -7,6 +7,7 @@ use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
+use super::example::{self, Members};
 use crate::http::HttpState;
 
 /// Makes the schema of a type.
@@ -227,6 +228,10 @@ impl Operation {
                 schema["properties"]["total"] = json!({ "type": "integer", "minimum": 0 });
             }
             success["content"] = json!({ *media: { "schema": schema } });
+            if *media == JSON {
+                let shown = example::example(&schema, generator.definitions(), "", Members::All);
+                success["content"][JSON]["example"] = shown;
+            }
         }
         let mut operation = json!({
             "tags": [tag],
@@ -247,6 +252,12 @@ impl Operation {
         let mut parameters = self.path_parameters();
         if let Some(query) = query {
             parameters.extend(query_parameters(&resolved(query, generator)));
+        }
+        for parameter in &mut parameters {
+            let name = parameter["name"].as_str().unwrap_or_default();
+            let schema = &parameter["schema"];
+            parameter["example"] =
+                example::example(schema, generator.definitions(), name, Members::All);
         }
         if !parameters.is_empty() {
             operation["parameters"] = parameters.into();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
+use futures::Stream;
 use http::HeaderValue;
 use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -15,15 +16,12 @@ use http::header::{
 };
 use model::Caller;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use tokio::sync::mpsc;
 use tools::{Code, ToolError};
 
 use super::rest::{REST_RATE, Rest};
 use crate::guarded::{self, Counts, RunningCall};
 use crate::http::coded;
 
-/// Pieces of a file between the disk and a slow client.
-const PIECES_WAITING: usize = 8;
 /// The size of a piece, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
 
@@ -74,13 +72,9 @@ async fn download(
         Ok(original) => original,
         Err(error) => return coded(&guarded::hide_internals(error, call, &rest.id)),
     };
-    let (sender, mut receiver) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_WAITING);
     // A file that grows meanwhile is sent as long as it was when it was opened.
     let file = original.file.take(original.n_bytes);
-    tokio::task::spawn_blocking(move || send(file, &sender));
-    let body =
-        Body::from_stream(futures::stream::poll_fn(move |context| receiver.poll_recv(context)));
-    let mut response = body.into_response();
+    let mut response = Body::from_stream(pieces(file)).into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     headers.insert(CONTENT_LENGTH, original.n_bytes.into());
@@ -100,28 +94,44 @@ fn disposition(name: &str) -> HeaderValue {
     HeaderValue::from_str(&value).unwrap_or(HeaderValue::from_static("attachment"))
 }
 
-/// Sends a file in pieces; waits for a client that reads slowly, and ends when it is gone.
-fn send(mut file: impl Read, sender: &mpsc::Sender<std::io::Result<Bytes>>) {
-    loop {
-        let mut piece = Vec::with_capacity(PIECE_BYTES);
-        let read = file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece);
-        let sent = match read {
-            Ok(0) => return,
-            Ok(_) => sender.blocking_send(Ok(Bytes::from(piece))),
-            Err(error) => {
-                let _ = sender.blocking_send(Err(error));
-                return;
-            }
-        };
-        if sent.is_err() {
-            return;
-        }
-    }
+/// Gives a file in pieces, each read when the client has taken the one before: no thread waits for
+/// a slow one.
+fn pieces<R: Read + Send + 'static>(
+    file: R,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send + 'static {
+    futures::stream::try_unfold(file, |mut file| async move {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut piece = Vec::with_capacity(PIECE_BYTES);
+            file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
+            Ok((!piece.is_empty()).then(|| (Bytes::from(piece), file)))
+        });
+        read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Readers that took nothing held every thread of the server.
+    #[test]
+    fn a_slow_reader_holds_no_thread() {
+        use futures::TryStreamExt;
+        let one_thread =
+            tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        let content: Vec<u8> = (0..3 * PIECE_BYTES + 5).map(|n| n as u8).collect();
+        let open = || Box::pin(pieces(std::io::Cursor::new(content.clone())));
+        one_thread.block_on(async {
+            let mut readers = [open(), open(), open()];
+            for reader in &mut readers {
+                assert_eq!(reader.try_next().await.unwrap().unwrap(), content[..PIECE_BYTES]);
+            }
+            for reader in readers {
+                let rest: Vec<Bytes> = reader.try_collect().await.unwrap();
+                assert_eq!(rest.concat(), content[PIECE_BYTES..]);
+            }
+        });
+    }
 
     #[test]
     fn a_name_cannot_leave_its_header() {

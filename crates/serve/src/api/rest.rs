@@ -46,7 +46,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Gives a value.
     pub(crate) fn ok(value: Value) -> Self {
         let (status, n_results) = (StatusCode::OK, 1);
         Reply { status, value, n_results, source_text: &[], around: Vec::new(), deleted: None }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::extract::{FromRequest, Multipart, Request};
 use bytes::Bytes;
+use fs_err::File;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::JoinHandle;
 use tools::{Code, ToolError};
 
 use super::body::{refused, too_large};
@@ -16,8 +17,8 @@ use crate::App;
 use crate::http::body::BodyError;
 use crate::http::form;
 
-/// Pieces of a body that wait to be written.
-const MAX_WAITING_PIECES: usize = 16;
+/// Bytes of a body that are written at once; as many may arrive meanwhile.
+const WRITTEN_BYTES: usize = 256 * 1024;
 
 /// What a form may hold around its document, in bytes.
 const MAX_AROUND_BYTES: u64 = 65_536;
@@ -185,19 +186,24 @@ pub(super) fn broken(wrong: axum::extract::multipart::MultipartError) -> ToolErr
     }
 }
 
-/// A thread that writes to a file, and the line to it.
+/// A file that is written as its content arrives.
+///
+/// No thread waits for the content, since threads are few: whoever sends slowly holds a connection
+/// and nothing else.
 pub(super) struct Writing {
-    pieces: Sender<Bytes>,
-    ended: tokio::task::JoinHandle<std::io::Result<()>>,
+    /// What opens the file or writes to it at the moment; nothing once that failed.
+    writing: Option<JoinHandle<std::io::Result<File>>>,
+    failed: Option<std::io::Error>,
+    /// What arrived since the last write.
+    arrived: Vec<u8>,
     n_bytes: u64,
     limit: SizeLimit,
 }
 
 impl Writing {
     pub(super) fn begin(file: PathBuf, limit: SizeLimit) -> Self {
-        let (pieces, waiting) = channel(MAX_WAITING_PIECES);
-        let ended = tokio::task::spawn_blocking(move || write(&file, waiting));
-        Writing { pieces, ended, n_bytes: 0, limit }
+        let writing = tokio::task::spawn_blocking(move || File::create(file));
+        Writing { writing: Some(writing), failed: None, arrived: Vec::new(), n_bytes: 0, limit }
     }
 
     pub(super) async fn add(&mut self, piece: Bytes) -> Result<(), ToolError> {
@@ -205,30 +211,96 @@ impl Writing {
         if self.n_bytes > self.limit.n_bytes {
             return Err(self.limit.exceeded());
         }
-        // A thread that gave up says why at the end; until then the rest is read and thrown away.
-        let _ = self.pieces.send(piece).await;
+        // A write that failed is told at the end; until then the rest is read and thrown away.
+        if self.failed.is_none() {
+            self.arrived.extend_from_slice(&piece);
+        }
+        if self.arrived.len() >= WRITTEN_BYTES {
+            self.write().await;
+        }
         Ok(())
     }
 
-    pub(super) async fn end(self) -> Result<(), ToolError> {
-        drop(self.pieces);
-        let failed = |cause: String| {
-            ToolError::internal(format!("the document could not be written: {cause}"))
-        };
-        match self.ended.await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => {
-                Err(tools::disk_full(&error).unwrap_or_else(|| failed(error.to_string())))
+    pub(super) async fn end(mut self) -> Result<(), ToolError> {
+        self.write().await;
+        self.settle().await;
+        let Some(error) = self.failed else { return Ok(()) };
+        Err(tools::disk_full(&error).unwrap_or_else(|| {
+            ToolError::internal(format!("the document could not be written: {error}"))
+        }))
+    }
+
+    /// Begins to write what arrived, once what was written before is done.
+    async fn write(&mut self) {
+        let arrived = std::mem::take(&mut self.arrived);
+        if let Some(mut file) = self.settle().await {
+            self.writing = Some(tokio::task::spawn_blocking(move || {
+                file.write_all(&arrived)?;
+                Ok(file)
+            }));
+        }
+    }
+
+    /// Waits for the write in progress; gives the file unless it failed.
+    async fn settle(&mut self) -> Option<File> {
+        let written = self.writing.take()?.await;
+        match written.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+            Ok(file) => Some(file),
+            Err(error) => {
+                self.failed = Some(error);
+                None
             }
-            Err(error) => Err(failed(error.to_string())),
         }
     }
 }
 
-fn write(file: &Path, mut pieces: Receiver<Bytes>) -> std::io::Result<()> {
-    let mut file = std::io::BufWriter::new(fs_err::File::create(file)?);
-    while let Some(piece) = pieces.blocking_recv() {
-        file.write_all(&piece)?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(n_bytes: u64) -> SizeLimit {
+        SizeLimit { n_bytes, hint: "" }
     }
-    file.flush()
+
+    /// A few hundred bodies that did not go on held every thread of the server.
+    #[test]
+    fn a_slow_body_holds_no_thread() {
+        let folder = testkit::Folder::new();
+        let one_thread = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
+        one_thread.block_on(async {
+            let paths = ["a", "b", "c"].map(|name| folder.path().join(name));
+            let mut held: Vec<Writing> =
+                paths.iter().map(|path| Writing::begin(path.clone(), limit(1 << 30))).collect();
+            for writing in &mut held {
+                writing.add(Bytes::from(vec![b'x'; WRITTEN_BYTES + 1])).await.unwrap();
+                writing.add(Bytes::from_static(b"y")).await.unwrap();
+            }
+            assert_eq!(tokio::task::spawn_blocking(|| 7).await.unwrap(), 7);
+            for writing in held {
+                writing.end().await.unwrap();
+            }
+            for path in paths {
+                let content = fs_err::read(path).unwrap();
+                assert_eq!((content.len(), content.last()), (WRITTEN_BYTES + 2, Some(&b'y')));
+            }
+        });
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_or_cannot_be_written_is_said() {
+        let folder = testkit::Folder::new();
+        let mut writing = Writing::begin(folder.path().join("a"), limit(3));
+        writing.add(Bytes::from_static(b"abc")).await.unwrap();
+        assert_eq!(writing.add(Bytes::from_static(b"d")).await.unwrap_err().code, Code::TooLarge);
+        let mut nowhere = Writing::begin(folder.path().join("no/such/folder"), limit(1 << 30));
+        for _ in 0..3 {
+            nowhere.add(Bytes::from(vec![b'x'; WRITTEN_BYTES])).await.unwrap();
+        }
+        let error = nowhere.end().await.unwrap_err();
+        assert!(error.message.contains("could not be written"), "{}", error.message);
+    }
 }

@@ -104,7 +104,12 @@ async fn form(
             match name.as_str() {
                 "title" => title = text,
                 "metadata" => metadata = body::parse(text.as_bytes())?,
-                "tags" => tags.extend(tags_in(&text)?),
+                "tags" => {
+                    tags.extend(tags_in(&text)?);
+                    // Now and not at the end: there may be a thousand parts of them.
+                    knowledge::check_description("", &Value::Null, &tags)
+                        .map_err(tools::knowledge::error)?;
+                }
                 "normalize_ocr" => repair = ocr(matches!(text.trim(), "true" | "1" | "on" | "yes")),
                 other => {
                     let message = format!("unknown part `{other}`");

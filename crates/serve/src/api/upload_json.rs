@@ -22,17 +22,19 @@ const MEMBERS: &[&str] = &["title", "text", "metadata", "tags", "normalize_ocr"]
 /// Texts of one upload that stay in memory, in bytes of all of them.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
-/// Reads the documents of a file.
+/// Values of metadata and tags in one upload, of all its documents: a value costs far more memory
+/// than the two bytes it may be written in.
+const MAX_SMALL_VALUES: usize = 100_000;
+
 pub(super) fn read_file(file: &Path, intake: &Intake) -> Result<Vec<NewDocument>, ToolError> {
     let open = |error: std::io::Error| ToolError::internal(error.to_string());
     read(fs_err::File::open(file).map_err(open)?, intake)
 }
 
-/// Reads documents.
 pub(super) fn read(from: impl Read, intake: &Intake) -> Result<Vec<NewDocument>, ToolError> {
     let reader = BufReader::new(Bounded::new(from));
     let mut json = serde_json::Deserializer::from_reader(reader);
-    let mut state = State { intake, room: MAX_HELD_BYTES, refusal: None };
+    let mut state = State { intake, room: MAX_HELD_BYTES, n_small_values: 0, refusal: None };
     let documents = Whole(&mut state).deserialize(&mut json);
     let documents = documents.and_then(|documents| json.end().map(|()| documents));
     documents.map_err(|error| match state.refusal.take() {
@@ -60,6 +62,8 @@ struct State<'a> {
     intake: &'a Intake,
     /// Bytes of texts that may still stay in memory.
     room: usize,
+    /// Values of metadata and tags of the documents before this one.
+    n_small_values: usize,
     refusal: Option<ToolError>,
 }
 
@@ -172,10 +176,10 @@ fn document<'de, A: MapAccess<'de>>(
             "title" if title.is_none() => title = Some(members.next_value::<String>()?),
             "text" if content.is_none() => content = Some(members.next_value_seed(Text(state))?),
             "metadata" if metadata.is_none() => {
-                metadata = Some(members.next_value_seed(Small(&mut 0))?);
+                metadata = Some(small(state, &mut members, "metadata")?);
             }
             "tags" if tags.is_none() => {
-                let given = members.next_value_seed(Small(&mut 0))?;
+                let given = small(state, &mut members, "tags")?;
                 let given = serde_json::from_value::<Vec<String>>(given);
                 tags = Some(given.map_err(|_| A::Error::custom("`tags` must be a list of words"))?);
             }
@@ -190,11 +194,17 @@ fn document<'de, A: MapAccess<'de>>(
         next = members.next_key::<String>()?;
     }
     let Some(content) = content else { return Err(A::Error::missing_field("text")) };
+    let (title, tags) = (title.unwrap_or_default(), tags.unwrap_or_default());
+    let metadata = metadata.unwrap_or(Value::Null);
+    // Now and not when all are here: a thousand titles may each be as long as a text.
+    if let Err(refusal) = knowledge::check_description(&title, &metadata, &tags) {
+        return Err(state.refuse(tools::knowledge::error(refusal)));
+    }
     Ok(NewDocument {
-        title: title.unwrap_or_default(),
+        title,
         content,
-        metadata: metadata.unwrap_or(Value::Null),
-        tags: tags.unwrap_or_default(),
+        metadata,
+        tags,
         ocr: ocr(repair.unwrap_or(false)),
         source: None,
     })
@@ -235,14 +245,54 @@ impl Visitor<'_> for Text<'_, '_> {
     }
 }
 
-/// A value that is built only as far as metadata may go: its values are counted as they come.
-struct Small<'a>(&'a mut usize);
+/// Reads what is small of a document: its metadata, its tags.
+fn small<'de, A: MapAccess<'de>>(
+    state: &mut State<'_>,
+    members: &mut A,
+    name: &'static str,
+) -> Result<Value, A::Error> {
+    let mut counts = SmallCounts { name, ..SmallCounts::default() };
+    let value = members.next_value_seed(Small(&mut counts))?;
+    state.n_small_values += counts.n_values;
+    if state.n_small_values > MAX_SMALL_VALUES {
+        let message = format!(
+            "the documents of an upload hold at most {MAX_SMALL_VALUES} values of `metadata` and `tags`"
+        );
+        let refusal = ToolError::new(Code::TooLarge, message)
+            .with_detail("allowed", MAX_SMALL_VALUES)
+            .with_hint("send the rest in another upload");
+        return Err(state.refuse(refusal));
+    }
+    Ok(value)
+}
+
+/// What was read of one value that has to be small.
+#[derive(Default)]
+struct SmallCounts {
+    name: &'static str,
+    n_values: usize,
+    /// Bytes of its strings and names of members.
+    n_bytes: usize,
+}
+
+/// A value that is built only as far as metadata may go: it is counted as it comes.
+struct Small<'a>(&'a mut SmallCounts);
 
 impl Small<'_> {
     fn count<E: serde::de::Error>(&mut self) -> Result<(), E> {
-        *self.0 += 1;
-        if *self.0 > MAX_JSON_VALUES {
-            return Err(E::custom(format!("`metadata` holds more than {MAX_JSON_VALUES} values")));
+        self.0.n_values += 1;
+        if self.0.n_values > MAX_JSON_VALUES {
+            let name = self.0.name;
+            return Err(E::custom(format!("`{name}` holds more than {MAX_JSON_VALUES} values")));
+        }
+        Ok(())
+    }
+
+    fn measure<E: serde::de::Error>(&mut self, text: &str) -> Result<(), E> {
+        self.0.n_bytes += text.len();
+        if self.0.n_bytes > limits::MAX_METADATA_BYTES {
+            let (name, allowed) = (self.0.name, limits::MAX_METADATA_BYTES);
+            return Err(E::custom(format!("`{name}` is longer than {allowed} bytes")));
         }
         Ok(())
     }
@@ -283,7 +333,8 @@ impl<'de> Visitor<'de> for Small<'_> {
         Ok(value.into())
     }
 
-    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
+    fn visit_str<E: serde::de::Error>(mut self, value: &str) -> Result<Value, E> {
+        self.measure(value)?;
         Ok(value.into())
     }
 
@@ -300,6 +351,7 @@ impl<'de> Visitor<'de> for Small<'_> {
         let mut object = serde_json::Map::new();
         while let Some(name) = members.next_key::<String>()? {
             self.count()?;
+            self.measure(&name)?;
             object.insert(name, members.next_value_seed(Small(self.0))?);
         }
         Ok(Value::Object(object))

@@ -67,6 +67,21 @@ fn hostile_bodies_are_refused_at_their_first_wrong_value() {
     refused(&many, "at most 1000 documents");
 }
 
+/// A thousand documents, each with what only the last look at all of them would have refused.
+#[test]
+fn what_is_beside_the_texts_is_refused_with_its_document() {
+    let unclosed = |beside: &str| format!(r#"{{"documents": [{{"text": "", {beside}}},"#);
+    let (long, zeros) = ("x".repeat(20_000), "0,".repeat(15_000));
+    refused(&unclosed(&format!(r#""title": "{long}""#)), "the length of `title`");
+    refused(&unclosed(&format!(r#""metadata": {{"k": "{long}""#)), "longer than 16384 bytes");
+    refused(&unclosed(&format!(r#""metadata": {{"k": [{zeros}0]}}"#)), "size of `metadata`");
+    refused(&unclosed(&format!(r#""tags": ["{long}""#)), "longer than 16384 bytes");
+    let many = vec!["\"t\""; 51].join(",");
+    refused(&unclosed(&format!(r#""tags": [{many}]"#)), "the number of `tags`");
+    let fits = format!(r#"{{"text": "", "metadata": {{"k": [{}0]}}}},"#, "0,".repeat(7_000));
+    refused(&format!(r#"{{"documents": [{}"#, fits.repeat(15)), "at most 100000 values");
+}
+
 #[test]
 fn a_text_longer_than_any_may_be_is_refused_before_it_is_held() {
     // No closing quote: whoever waited for the end of the string would say something else.

@@ -257,6 +257,15 @@ pub(super) struct FileUploadBody {
     normalize_ocr: Option<String>,
 }
 
+/// A document with the name of its table, or the document itself with `?name=`.
+#[derive(JsonSchema)]
+#[schemars(rename = "TableDocument", untagged)]
+#[expect(dead_code, reason = "a document is read as it arrives")]
+pub(super) enum TableBody {
+    Named(NewTableBody),
+    Document(Value),
+}
+
 /// A document with the name of its table.
 #[derive(JsonSchema)]
 #[schemars(rename = "NewTable", deny_unknown_fields)]

@@ -211,8 +211,8 @@ fn without_text(unread: Option<(ReadOutcome, Option<String>)>) -> Markup {
     html! {
         @match unread {
             Some((outcome, reason)) => p { "No text of this file is in the index: " strong { (outcome.code().replace('_', " ")) }
-                @if let Some(reason) = reason { " (" (reason) ")" } ". No search finds it." },
-            None => p .note { "No text of this file is in the index. No search finds it." },
+                @if let Some(reason) = reason { " (" (reason) ")" } ". It is found by its name alone." },
+            None => p .note { "No text of this file is in the index: it is found by its name alone." },
         }
     }
 }

@@ -101,7 +101,11 @@ fn entry(
             span .source class=(format!("of-{}", hit.source)) { (hit.source) }
             @if !pointer.is_empty() { span .pointer { (pointer) } }
         }
-        p .snippet { (marked(&window(text("text"), query), query)) }
+        @if text("no_text").is_empty() {
+            p .snippet { (marked(&window(text("text"), query), query)) }
+        } @else {
+            p .note { "Found by its name alone: " (text("no_text")) }
+        }
         @if !duplicates.is_empty() {
             p .note { "The same text is in "
                 @for (position, duplicate) in duplicates.iter().enumerate() {

@@ -180,7 +180,7 @@ async fn steps(
             let file = located.path.as_deref().unwrap_or_default();
             steps.push(lost(html! {
                 "Its text is not in the index: " strong { (outcome.code().replace('_', " ")) }
-                @if !reason.is_empty() { " (" (reason) ")" } ". No search finds it. "
+                @if !reason.is_empty() { " (" (reason) ")" } ". It is found by the words of its name alone. "
                 a href=(viewer.href(&format!("/files?path={}", encoded(file)))) { "See the file" } "."
             }));
             return steps;

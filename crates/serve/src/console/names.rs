@@ -1,14 +1,17 @@
 //! `/names`: a name or code becomes filter values, with the reasons; and whole lists at once.
 
+use std::ops::Range;
+
 use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::go_to;
 use super::json_view::json_box;
 use super::layout::{Section, empty, form_token, no_tool, page, part, problem, shown};
 use super::marked::marked;
-use super::params::Params;
+use super::params::{Params, encoded};
 use super::stages::score_bar;
 use super::viewer::{Posted, Viewer};
 
@@ -18,27 +21,79 @@ const MAX_LINES: usize = 1_000;
 /// Names of one call.
 const BATCH: usize = 100;
 
-/// One name, as one types.
+/// Bytes of an address: proxies refuse those of more than 8 KiB.
+const MAX_ADDRESS_BYTES: usize = 6_000;
+
+/// One name, as one types, or a list of them, one on each line.
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let categories = categories(&viewer);
     let found = lookup(&viewer, &params, &categories).await;
     if params.get("part") == Some("results") {
         return part(&found);
     }
-    page(&viewer, Section::Names, "Names", &body(&viewer, &params, &categories, &found, &html! {}))
+    let answers = look_up_lines(&viewer, &params, &categories).await;
+    page(&viewer, Section::Names, "Names", &body(&viewer, &params, &categories, &found, &answers))
 }
 
-/// A list of names, one on each line.
+/// A list that was pasted. What it leads to is an address, like every other view; a list that is
+/// too long for one has an address for each part.
 pub(super) async fn batch(posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
     let categories = categories(&viewer);
+    let parts = addresses(&chosen(&params, &categories), &lines(&params));
+    if let [(_, only)] = parts.as_slice() {
+        return go_to(&viewer, &format!("{only}#list"));
+    }
     let answers = look_up_lines(&viewer, &params, &categories).await;
+    let answers = html! {
+        @if !parts.is_empty() {
+            p .note { "The list is too long for one address. Its parts have one each: "
+                @for (position, (names, address)) in parts.iter().enumerate() {
+                    @if position > 0 { ", " }
+                    a href={ (viewer.href(address)) "#list" } { "names " (names.start + 1) " to " (names.end) }
+                } }
+        }
+        (answers)
+    };
     page(
         &viewer,
         Section::Names,
         "Names",
         &body(&viewer, &params, &categories, &html! {}, &answers),
     )
+}
+
+/// Gives the names of a list.
+fn lines(params: &Params) -> Vec<&str> {
+    params.text("lines").lines().map(str::trim).filter(|line| !line.is_empty()).collect()
+}
+
+/// Gives the addresses of as few parts of a list as there can be, with the names in each; none of a
+/// list that is not looked up.
+fn addresses(category: &str, lines: &[&str]) -> Vec<(Range<usize>, String)> {
+    if lines.len() > MAX_LINES {
+        return Vec::new();
+    }
+    let of = |names: &Range<usize>| {
+        let part = lines[names.clone()].join("\n");
+        let params = Params::default().with("category", category).with("lines", &part);
+        format!("/names{}", params.to_query())
+    };
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < lines.len() {
+        let (mut n_bytes, mut end) = (of(&(start..start)).len(), start);
+        while let Some(line) = lines.get(end) {
+            n_bytes += encoded(line).len() + encoded("\n").len();
+            if n_bytes > MAX_ADDRESS_BYTES && end > start {
+                break;
+            }
+            end += 1;
+        }
+        parts.push((start..end, of(&(start..end))));
+        start = end;
+    }
+    parts
 }
 
 /// The dimensions that the caller may use, out of the tool's own schema.
@@ -77,7 +132,7 @@ fn body(
             button .primary type="submit" { "Look up" }
         }
         div #results aria-live="polite" { (found) }
-        h2 { "A whole list" }
+        h2 #list { "A whole list" }
         form method="post" action=(viewer.href("/names")) {
             (form_token(viewer))
             div .field { label for="list-category" { "Dimension" } (select("list-category", categories, &category)) }
@@ -146,6 +201,9 @@ fn best(viewer: &Viewer, answer: &Value) -> Markup {
                 (None, _) => div .empty { p .what { "Nothing has this name." } div .next { p { "No name is near enough to be proposed. Try fewer letters, another language, or another dimension." } } },
                 (Some(first), _) if first < threshold => p .warnings { "There is no best match: the first has "
                     strong { (format!("{first:.2}")) } ", below the threshold " strong { (threshold) } " (" code { "filters.best_match_threshold" } ")." },
+                (Some(first), Some(second)) if first - second >= margin => p .warnings { "There is no best match: the query is misspelt, and the first two have "
+                    strong { (format!("{first:.2}")) } " and " strong { (format!("{second:.2}")) }
+                    ", closer than twice the margin " strong { (margin) } " (" code { "filters.best_match_margin" } "). A kind to prefer may help." },
                 (Some(first), second) => p .warnings { "There is no best match: the first two have "
                     strong { (format!("{first:.2}")) } " and " strong { (format!("{:.2}", second.unwrap_or_default())) }
                     ", closer than the margin " strong { (margin) } " (" code { "filters.best_match_margin" } "). A kind to prefer may help." },
@@ -203,22 +261,28 @@ fn reasons(why: &Value) -> Markup {
     }
 }
 
-/// Asks for all answers to some queries; one reply may be too small for them.
+/// Asks for all answers to some queries, of which one reply may hold a part; answers that it goes
+/// on with name the position of their query.
 async fn answers_of(viewer: &Viewer, queries: &[Value]) -> Result<Vec<Value>, ToolError> {
-    let mut answers: Vec<Value> = Vec::new();
+    let mut answers: Vec<Value> = vec![Value::Null; queries.len()];
     let mut arguments = json!({ "queries": queries });
     loop {
         let mut reply = viewer.tool("search_filters_batch", arguments.clone()).await?.value;
-        let n_before = answers.len();
-        if let Value::Array(some) = reply["responses"].take() {
-            answers.extend(some);
+        let Value::Array(some) = reply["responses"].take() else { break };
+        for (at, mut answer) in some.into_iter().enumerate() {
+            let at = answer["index"].as_u64().map_or(at, |index| index as usize);
+            let Some(known) = answers.get_mut(at) else { continue };
+            match (known["results"].as_array_mut(), answer["results"].as_array_mut()) {
+                (Some(known), Some(more)) => known.append(more),
+                _ => *known = answer,
+            }
         }
         match reply["next"].as_str() {
-            Some(next) if answers.len() > n_before => arguments["cursor"] = json!(next),
-            _ => break,
+            Some(next) => arguments["cursor"] = json!(next),
+            None => break,
         }
     }
-    if answers.len() == queries.len() {
+    if answers.iter().all(Value::is_object) {
         return Ok(answers);
     }
     Err(ToolError::internal("some of the names were not answered"))
@@ -226,8 +290,10 @@ async fn answers_of(viewer: &Viewer, queries: &[Value]) -> Result<Vec<Value>, To
 
 async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) -> Markup {
     let category = chosen(params, categories);
-    let lines: Vec<&str> =
-        params.text("lines").lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines = lines(params);
+    if lines.is_empty() || categories.is_empty() {
+        return html! {};
+    }
     if lines.len() > MAX_LINES {
         let message =
             format!("the list has {} lines: at most {MAX_LINES} are allowed", lines.len());
@@ -265,5 +331,29 @@ async fn look_up_lines(viewer: &Viewer, params: &Params, categories: &[String]) 
                 } }
             } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(lines: &[&str], expected: &[Range<usize>]) {
+        let parts = addresses("uat", lines);
+        let names: Vec<Range<usize>> = parts.iter().map(|(names, _)| names.clone()).collect();
+        assert_eq!(names, expected);
+        assert!(parts.iter().all(|(_, address)| address.len() <= MAX_ADDRESS_BYTES));
+    }
+
+    #[test]
+    fn a_list_has_as_few_addresses_as_it_needs() {
+        check(&[], &[]);
+        check(&["Cluj", "Tg. Ocna"], std::slice::from_ref(&(0..2)));
+        let long = "ț".repeat(300);
+        check(&[long.as_str(); 7], &[0..3, 3..6, 6..7]);
+        check(&["x"; MAX_LINES + 1], &[]);
+        let (_, address) = &addresses("uat", &["Cluj", "Tg. Ocna"])[0];
+        assert_eq!(address, "/names?category=uat&lines=Cluj%0ATg.%20Ocna");
     }
 }

@@ -271,13 +271,18 @@ fn said_part(name: &str) -> &str {
     }
 }
 
+/// What each model does, which one it is, and how it is.
 fn models(models: &Value) -> Markup {
     html! {
-        @for model in models.as_array().into_iter().flatten() {
-            @let state = model["state"].as_str().unwrap_or_default();
-            p { strong { (shown(&model["model"])) } " " span class=(if state == "ready" { "badge ok" } else { "badge warning" }) { (state) } }
-            p .note { "In " code { (shown(&model["folder"])) } }
-        }
+        dl .facts { @for model in models.as_array().into_iter().flatten() {
+            @let is_well = model["is_well"].as_bool().unwrap_or(true);
+            dt { (shown(&model["what"])) }
+            dd {
+                @if let Some(name) = model["model"].as_str() { strong { (name) } " " }
+                @if let Some(place) = model["place"].as_str() { code { (place) } " " }
+                @if is_well { (shown(&model["state"])) } @else { div .warnings { (shown(&model["state"])) } }
+            }
+        } }
     }
 }
 

@@ -91,9 +91,12 @@ impl ConsoleSettings {
     /// Tells whether a person may look as callers of any tenant: where authentication is off, or
     /// the configuration names them.
     pub(super) fn is_operator(&self, caller: &Caller) -> bool {
-        let name = format!("{}/{}", caller.tenant, caller.subject);
-        let is_named = self.operators.contains(&name) && caller.is_admin();
-        caller.identity == Identity::Local || is_named
+        // The first slash ends the tenant: one whose own name holds a slash must not be taken for a
+        // person of another.
+        let is_named = self.operators.iter().any(|operator| {
+            operator.split_once('/') == Some((caller.tenant.as_str(), caller.subject.as_str()))
+        });
+        caller.identity == Identity::Local || (is_named && caller.is_admin())
     }
 
     /// Uses a secret that several servers share.
@@ -129,7 +132,28 @@ fn secret_of(path: &Path) -> std::io::Result<[u8; SECRET_BYTES]> {
 
 #[cfg(test)]
 mod tests {
+    use model::TenantId;
+
     use super::*;
+
+    #[test]
+    fn an_operator_is_one_person_of_one_tenant() {
+        let folder = testkit::Folder::new();
+        let operators = vec!["acme/team/ann".to_owned()];
+        let config = ConsoleConfig { operators, ..ConsoleConfig::default() };
+        let settings = ConsoleSettings::open(folder.path(), &config).unwrap();
+        let is_operator = |tenant: &str, subject: &str| {
+            settings.is_operator(&Caller {
+                tenant: TenantId::new(tenant),
+                subject: subject.to_owned(),
+                identity: Identity::Token,
+                ..Caller::local_admin()
+            })
+        };
+        assert!(is_operator("acme", "team/ann"));
+        assert!(!is_operator("acme/team", "ann"));
+        assert!(!is_operator("acme", "ann"));
+    }
 
     #[test]
     fn the_secret_is_made_once_and_is_nobody_elses() {

@@ -15,7 +15,7 @@ use super::params::{Params, encoded};
 use super::table_chart;
 use super::table_export::FORMATS;
 use super::table_filters::{chips, filter_side, read_filters};
-use super::time::thousands;
+use super::time::{counted, thousands};
 use super::viewer::Viewer;
 
 /// Rows of one page.
@@ -174,7 +174,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
             h1 { (view.name) }
             div .actions {
                 a .button.small.narrow href="#filters" { "Filters" }
-                span .note { (thousands(total)) " rows, all of them as" }
+                span .note { (counted(total as u64, "row")) ", all of them as" }
                 @for (format, label) in FORMATS {
                     a .button.small href=(export_link(&viewer, &view, &params, format)) { (label) }
                 }

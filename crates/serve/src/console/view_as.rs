@@ -62,7 +62,6 @@ pub(super) async fn show(viewer: Viewer) -> Response {
     page(&viewer, Section::Operations, "View as", &body)
 }
 
-/// Begins.
 pub(super) async fn begin(posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
     if !viewer.signed_in.is_admin() {

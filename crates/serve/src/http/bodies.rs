@@ -30,9 +30,7 @@ pub(crate) struct Arriving(Mutex<Option<Counts>>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{who} has {allowed} requests whose bodies are still arriving, which is the limit")]
 pub(crate) struct TooManyBodies {
-    /// Who has them.
     pub(crate) who: &'static str,
-    /// How many are allowed.
     pub(crate) allowed: usize,
 }
 
@@ -69,7 +67,7 @@ impl Arriving {
         body: Body,
     ) -> Result<Body, TooManyBodies> {
         let tenant = caller.tenant.as_str();
-        let keys = [format!("caller {tenant}\n{}", caller.subject), format!("tenant {tenant}")];
+        let keys = [format!("caller {}", caller.client_key()), format!("tenant {tenant}")];
         let mut counts = self.0.lock();
         let counts = counts.get_or_insert_default();
         let limits = [("the caller", MAX_PER_CALLER), ("the tenant", MAX_PER_TENANT)];

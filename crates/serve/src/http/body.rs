@@ -83,15 +83,13 @@ pub(crate) enum BodyError {
 impl BodyError {
     /// Finds out why reading a body failed.
     pub(crate) fn of(error: &(dyn std::error::Error + 'static)) -> Self {
-        let mut cause = Some(error);
-        while let Some(error) = cause {
+        for error in model::causes(error) {
             if error.is::<TooSlow>() {
                 return BodyError::TooSlow(TooSlow);
             }
             if let Some(form) = error.downcast_ref::<FormError>() {
                 return BodyError::Form(*form);
             }
-            cause = error.source();
         }
         BodyError::BrokeOff
     }

@@ -39,7 +39,11 @@ use crate::{App, Shared};
 /// A connection that has not sent the head of a request by then is closed.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The same for a connection over the limits.
+/// A head of a request that is longer, in bytes, is not read on: at most twice as much is held of
+/// each connection before it is known who sends it. As much of a body is read at once.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// The same as [`HEAD_TIMEOUT`] for a connection over the limits.
 const OVER_LIMIT_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connections over the limits that are answered at the same time; the oldest makes room.
@@ -174,6 +178,7 @@ fn serve_counted(stream: TcpStream, client: Client, counted: Counted, graceful: 
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     let connection = graceful.watch(connection);
     tokio::spawn(async move {
@@ -275,6 +280,7 @@ impl OverLimitLane {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(OVER_LIMIT_HEAD_TIMEOUT)
+            .max_buf_size(MAX_HEAD_BYTES)
             .keep_alive(false)
             .serve_connection(TokioIo::new(stream), service);
         tokio::spawn(async move {

@@ -54,7 +54,6 @@ struct Open {
     forwarded: HashMap<IpAddr, usize>,
 }
 
-/// One connection.
 pub(super) struct Connection {
     peer: IpAddr,
     n_requests: AtomicUsize,

@@ -80,8 +80,12 @@ impl ServerHandler for Visit {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = self.registry.list(&self.caller);
-        let tools = listed.iter().map(|listed| translate::tool(&listed.spec)).collect();
+        let visit = self.clone();
+        let tools = off_executor(move || {
+            let listed = visit.registry.list(&visit.caller);
+            listed.iter().map(|listed| translate::tool(&listed.spec)).collect()
+        });
+        let tools = tools.await?;
         // Who binds a tool to an endpoint sees it there at once.
         let is_endpoint = self.caller.identity == Identity::Endpoint;
         let ttl_ms = if is_endpoint { 0 } else { LIST_TTL_MS };
@@ -133,7 +137,10 @@ impl ServerHandler for Visit {
         };
         let Some(listed) = self.registry.get(name, &self.caller) else {
             return match &params.r#ref {
-                Reference::Resource(_) => self.complete_resource(name),
+                Reference::Resource(_) => {
+                    let (visit, template) = (self.clone(), name.to_owned());
+                    off_executor(move || visit.complete_resource(&template)).await?
+                }
                 Reference::Prompt(_) | _ => Err(unknown_prompt(name, &self.registry, &self.caller)),
             };
         };
@@ -177,7 +184,9 @@ impl ServerHandler for Visit {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(reading::list(self, request.and_then(|request| request.cursor).as_deref()))
+        let visit = self.clone();
+        let cursor = request.and_then(|request| request.cursor);
+        off_executor(move || reading::list(&visit, cursor.as_deref())).await
     }
 
     async fn list_resource_templates(
@@ -185,7 +194,8 @@ impl ServerHandler for Visit {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(reading::templates(self))
+        let visit = self.clone();
+        off_executor(move || reading::templates(&visit)).await
     }
 
     async fn read_resource(
@@ -205,6 +215,14 @@ impl ServerHandler for Visit {
             Err(error) => Err(reading::refusal(&uri, &error)),
         }
     }
+}
+
+/// Does what may read from the store, which may be slow or away, where waiting is fine.
+async fn off_executor<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ErrorData> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| ErrorData::internal_error("internal error", None))
 }
 
 impl Visit {

@@ -36,7 +36,6 @@ const PROTOCOL_KEYS: &str = "io.modelcontextprotocol/";
 /// Asks for the progress of a call while it runs.
 const PROGRESS_TOKEN: &str = "progressToken";
 
-/// A plain call of a tool that there is.
 pub(super) struct PlainCall {
     id: NumberOrString,
     tool: Listed,

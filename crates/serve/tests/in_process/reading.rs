@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use guard::{LimitsConfig, Outcome};
-use model::{Caller, Deadline};
+use model::{Around, Caller, Deadline};
 use serde_json::{Value, json};
 use tools::{
     ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,
@@ -52,19 +52,35 @@ impl Resources for Notes {
     ) -> Result<Option<ResourceContent>, ToolError> {
         let body = match uri {
             "dowse://notes/001" => {
-                ResourceBody::SourceText("write to ann@example.org\n".repeat(10_000))
+                source_text("write to ann@example.org\n".repeat(10_000), Around::default(), None)
             }
             "dowse://notes/002" => ResourceBody::Bytes(vec![0, 159, 146, 150]),
             "dowse://notes/003" => ResourceBody::Bytes(vec![0; 5 * 1024 * 1024]),
             "dowse://notes/004" => ResourceBody::OwnText("ours: ann@example.org".to_owned()),
-            "dowse://notes/005" => ResourceBody::SourcePart {
-                text: "write to ann@example.org".to_owned(),
-                next: "dowse://notes/006".to_owned(),
-            },
+            "dowse://notes/005" => source_text(
+                "write to ann@example.org".to_owned(),
+                Around::default(),
+                Some("dowse://notes/006".to_owned()),
+            ),
+            // A part of a longer text, whose edges are inside of what is private.
+            "dowse://notes/006" => source_text(
+                "11 1111 1111 and lighthouse; write to ann.b".to_owned(),
+                Around::new("card 4111 11", "row@example.org"),
+                Some("dowse://notes/007".to_owned()),
+            ),
+            "dowse://notes/007" => source_text(
+                "tiger".to_owned(),
+                Around { name: Some("password".to_owned()), ..Around::default() },
+                None,
+            ),
             _ => return Ok(None),
         };
         Ok(Some(ResourceContent { mime_type: "text/plain".to_owned(), body }))
     }
+}
+
+fn source_text(text: String, around: Around, next: Option<String>) -> ResourceBody {
+    ResourceBody::SourceText { text, around, next }
 }
 
 fn test_server() -> TestServer {
@@ -96,6 +112,18 @@ fn a_part_names_the_address_of_what_follows() {
     let part = read(&test_server, "dowse://notes/005");
     assert_eq!(part["text"], "write to [email]\n[goes on at dowse://notes/006]");
     assert_eq!(part["_meta"]["dowse/next"], "dowse://notes/006");
+}
+
+/// Only the text of the answer itself was looked at: half a card at its edge was no card.
+#[test]
+fn a_part_is_redacted_by_what_is_around_it() {
+    let test_server = test_server();
+    let part = read(&test_server, "dowse://notes/006");
+    let expected = "[card] and lighthouse; write to [email]\n[goes on at dowse://notes/007]";
+    assert_eq!(part["text"], expected);
+    assert_eq!(part["_meta"]["dowse/redacted"], 2);
+    assert_eq!(read(&test_server, "dowse://notes/006?offset=3")["text"], expected);
+    assert_eq!(read(&test_server, "dowse://notes/007")["text"], "[password]");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{DocumentId, Pointer};
 
 use super::fixtures::{WithVectors, document, ids, made, soon, words};
-use crate::{Bm25, Clause, Filter, Form, Matched, Store, WordsQuery};
+use crate::{Bm25, Clause, Document, Filter, Form, Matched, Store, WordsQuery};
 
 pub(super) fn words_are_found_right_after_the_write(store: &Store) {
     let namespace = made(store, "right-after", WithVectors::No);
@@ -17,6 +17,15 @@ pub(super) fn words_are_found_right_after_the_write(store: &Store) {
         assert_eq!(words(store, &namespace, "common").len(), round + 1);
     }
     store.delete(&namespace, &[DocumentId::new("d7")]).unwrap();
+    // Without a query, all that fits is counted, and nothing that was deleted.
+    let ids: Vec<DocumentId> =
+        ["d3", "d7", "d12", "none"].iter().map(|id| DocumentId::new(*id)).collect();
+    for (filter, n) in [(Filter::All, 19), (Filter::Documents(ids), 2)] {
+        if let Some(matched) = store.count(&namespace, None, &filter, &soon()).unwrap() {
+            let expected = Matched { n_documents: n, n_passages: n, is_exact: true };
+            assert_eq!(matched, expected, "{filter:?}");
+        }
+    }
     assert_eq!(words(store, &namespace, &word_number(7)), [""; 0]);
     assert_eq!(words(store, &namespace, "common").len(), 19);
     assert_eq!(words(store, &namespace, ""), [""; 0]);
@@ -44,7 +53,8 @@ pub(super) fn clauses_mean_what_they_say(store: &Store) {
         let mut found = ids(&found);
         found.sort();
         assert_eq!(found, expected, "{query:?}");
-        if let Some(matched) = store.count(&namespace, &query, &Filter::All, &soon()).unwrap() {
+        let counted = store.count(&namespace, Some(&query), &Filter::All, &soon()).unwrap();
+        if let Some(matched) = counted {
             let n_documents = usize::from(!expected.is_empty());
             let expected = Matched { n_documents, n_passages: expected.len(), is_exact: true };
             assert_eq!(matched, expected, "{query:?}");
@@ -199,4 +209,10 @@ pub(super) fn statistics_count(store: &Store) {
     store.upsert(&namespace, &[document("a", &["one two", "two three two", "four"])]).unwrap();
     store.delete(&namespace, &[DocumentId::new("b")]).unwrap();
     assert_eq!(store.term_statistics(&namespace, &asked).unwrap(), statistics);
+    // Passages under a title that holds a word count, where they are more than those that hold it.
+    let report =
+        Document { title: "two none".to_owned(), ..document("c", &["five", "six", "one"]) };
+    store.upsert(&namespace, &[report]).unwrap();
+    let counted = store.term_statistics(&namespace, &asked).unwrap().terms;
+    assert_eq!(counted.iter().map(|term| term.n_passages).collect::<Vec<_>>(), [3, 3]);
 }

@@ -78,7 +78,8 @@ pub struct TermCount {
     pub form: Form,
     /// The index term.
     pub term: String,
-    /// Passages that hold it in their text.
+    /// Passages that hold it in their text, or those under titles that hold it where these are more:
+    /// a word that is common in names is not rare because no text has it.
     pub n_passages: u64,
 }
 

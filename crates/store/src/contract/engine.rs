@@ -41,6 +41,12 @@ pub trait EngineServer: Send + Sync {
     /// Asks whether the server answers.
     fn reach(&self) -> Result<()>;
 
+    /// Tells whether words of a namespace are searched in this process, so that the server may be away.
+    fn has_words_here(&self, namespace: &NamespaceId) -> bool {
+        let _ = namespace;
+        false
+    }
+
     /// Says how often to ask, so that its absence is known before somebody searches.
     fn reach_every(&self) -> Duration;
 
@@ -177,12 +183,12 @@ pub trait Engine: Send + Sync {
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)>;
 
-    /// Counts what a search by words finds among the passages that fit the filter. Nothing where
-    /// an engine would have to find all of it to count it.
+    /// Counts what a search by words finds among the passages that fit the filter; without a query,
+    /// all of those. Nothing where an engine would have to find all of it to count it.
     fn count(
         &self,
         namespace: &NamespaceId,
-        query: &WordsQuery,
+        query: Option<&WordsQuery>,
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<Option<Matched>> {

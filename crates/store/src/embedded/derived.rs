@@ -9,7 +9,7 @@ use crate::lexical::{Entry, LexicalIndex};
 use crate::vectors::VectorFile;
 use crate::{
     Catalogue, Config, Error, Fresh, LogEntry, LogKind, NamespaceState, Result, VectorSpace,
-    Verify, VersionChange, stamp,
+    Verify, VersionChange, failpoint, stamp,
 };
 
 /// An index that had nothing to follow for this many changes writes down that it has seen them.
@@ -244,6 +244,7 @@ impl Derived {
     pub(super) fn rebuild(&mut self, catalogue: &dyn Catalogue) -> Result<()> {
         self.words.abandon();
         remove_folder(&self.folder)?;
+        failpoint::reach(failpoint::REBUILD)?;
         self.words = LexicalIndex::open(&self.folder.join("words"), self.writer_bytes)?;
         self.words_seen = 0;
         self.words_written = 0;

@@ -337,14 +337,18 @@ impl Engine for EmbeddedEngine {
     fn count(
         &self,
         namespace: &NamespaceId,
-        query: &WordsQuery,
+        query: Option<&WordsQuery>,
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<Option<Matched>> {
-        query.check()?;
+        query.map_or(Ok(()), WordsQuery::check)?;
         filter.check()?;
         let snapshot = self.namespace_of(namespace)?.snapshot();
-        let fitting = snapshot.fitting(filter)?;
+        // What is counted alone is the copies of what one search found.
+        let fitting = match query {
+            Some(_) => snapshot.fitting(filter)?,
+            None => snapshot.fitting_once(filter)?,
+        };
         Ok(Some(snapshot.words.count(query, &fitting.entries, deadline)?))
     }
 

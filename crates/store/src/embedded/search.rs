@@ -54,7 +54,7 @@ impl EmbeddedEngine {
                 vectors.nearest(&question, None, limit, deadline)
             } else {
                 let fitting = snapshot.fitting(filter)?;
-                vectors.nearest(&question, fitting.numbers.as_ref(), limit, deadline)
+                vectors.nearest(&question, snapshot.numbers(&fitting), limit, deadline)
             };
             let mut candidates =
                 Candidates { is_partial: near.is_partial, ..Candidates::default() };

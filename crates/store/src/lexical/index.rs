@@ -19,7 +19,7 @@ use tantivy::{
 };
 use text::Language;
 
-use super::count::Firsts;
+use super::count::Stretches;
 use super::packed::{PACKED, Unpacker};
 use super::schema::{EntryMaker, Fields, NUMBER};
 use crate::{Error, Result, failpoint};
@@ -45,7 +45,6 @@ pub(crate) struct Entry<'a> {
     pub(crate) number: u32,
     /// The number of the first passage of its document.
     pub(crate) version: u32,
-    /// The document's id.
     pub(crate) document: &'a DocumentId,
     /// The document's title.
     pub(crate) title: &'a str,
@@ -53,7 +52,6 @@ pub(crate) struct Entry<'a> {
     pub(crate) attributes: &'a Attributes,
     /// The language that the whole document is cut in.
     pub(crate) language: Language,
-    /// The passage.
     pub(crate) passage: &'a Passage,
 }
 
@@ -66,7 +64,7 @@ pub(crate) struct LexicalIndex {
     writer: Option<IndexWriter<TantivyDocument>>,
     writer_bytes: usize,
     maker: EntryMaker,
-    firsts: Firsts,
+    stretches: Stretches,
 }
 
 impl LexicalIndex {
@@ -111,7 +109,7 @@ impl LexicalIndex {
             writer: None,
             writer_bytes: writer_bytes.max(MIN_WRITER_BYTES),
             maker: EntryMaker::default(),
-            firsts: Firsts::default(),
+            stretches: Stretches::default(),
         })
     }
 
@@ -218,13 +216,14 @@ impl LexicalIndex {
 
     /// Gives the present state to search in; later commits do not change it.
     pub(crate) fn view(&self) -> Result<LexicalView> {
-        let view = LexicalView::new(self.reader.searcher(), self.fields, Arc::clone(&self.firsts))?;
-        let mut firsts = self.firsts.lock();
-        if !firsts.is_empty() {
+        let view =
+            LexicalView::new(self.reader.searcher(), self.fields, Arc::clone(&self.stretches))?;
+        let mut stretches = self.stretches.lock();
+        if !stretches.is_empty() {
             let segments = view.searcher.segment_readers();
-            firsts.retain(|id, _| segments.iter().any(|segment| segment.segment_id() == *id));
+            stretches.retain(|id, _| segments.iter().any(|segment| segment.segment_id() == *id));
         }
-        drop(firsts);
+        drop(stretches);
         Ok(view)
     }
 
@@ -297,21 +296,13 @@ impl LexicalIndex {
 /// nothing against the index itself.
 fn lack_of_resources(error: &(dyn std::error::Error + 'static)) -> Option<std::io::Error> {
     const TOO_MANY_OPEN_FILES: [i32; 2] = [23, 24];
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if let Some(io) = error.downcast_ref::<std::io::Error>() {
-            let is_lack =
-                matches!(
-                    io.kind(),
-                    std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::PermissionDenied
-                ) || io.raw_os_error().is_some_and(|code| TOO_MANY_OPEN_FILES.contains(&code));
-            if is_lack {
-                return Some(std::io::Error::new(io.kind(), io.to_string()));
-            }
-        }
-        cause = error.source();
-    }
-    None
+    use std::io::{Error, ErrorKind};
+    let mut of_system = model::causes(error).filter_map(|error| error.downcast_ref::<Error>());
+    let lack = of_system.find(|io| {
+        matches!(io.kind(), ErrorKind::OutOfMemory | ErrorKind::PermissionDenied)
+            || io.raw_os_error().is_some_and(|code| TOO_MANY_OPEN_FILES.contains(&code))
+    })?;
+    Some(Error::new(lack.kind(), lack.to_string()))
 }
 
 /// One commit of the index, searched by any number of threads.
@@ -322,17 +313,17 @@ pub(crate) struct LexicalView {
     pub(super) numbers: Vec<Arc<dyn ColumnValues<u64>>>,
     /// Words of all live passages, once somebody asked.
     pub(super) n_words: Arc<OnceLock<u64>>,
-    pub(super) firsts: Firsts,
+    pub(super) stretches: Stretches,
 }
 
 impl LexicalView {
-    fn new(searcher: Searcher, fields: Fields, firsts: Firsts) -> Result<Self> {
+    fn new(searcher: Searcher, fields: Fields, stretches: Stretches) -> Result<Self> {
         let numbers = searcher
             .segment_readers()
             .iter()
             .map(|segment| Ok(segment.fast_fields().u64(NUMBER)?.first_or_default_col(0)))
             .collect::<Result<_>>()?;
-        Ok(LexicalView { searcher, fields, numbers, n_words: Arc::default(), firsts })
+        Ok(LexicalView { searcher, fields, numbers, n_words: Arc::default(), stretches })
     }
 
     /// Counts the passages that can be found.

@@ -320,7 +320,6 @@ fn index_terms(field: Field, terms: &[String]) -> Vec<Term> {
     terms.iter().map(|term| Term::from_field_text(field, term)).collect()
 }
 
-/// Finds the terms that a segment has.
 fn infos(segment: &SegmentReader, field: Field, terms: &[Term]) -> Result<Vec<TermInfo>> {
     let index = segment.inverted_index(field)?;
     let mut infos = vec![];

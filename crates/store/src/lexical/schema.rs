@@ -141,7 +141,6 @@ impl EntryMaker {
     }
 }
 
-/// Gives the index term of a keyword attribute.
 pub(super) fn keyword_term(attribute: &str, value: &str) -> String {
     let mut term = format!("{attribute}{NAME_END}{value}");
     if term.len() > MAX_KEYWORD_BYTES {
@@ -151,7 +150,6 @@ pub(super) fn keyword_term(attribute: &str, value: &str) -> String {
     term
 }
 
-/// Gives the name of the column of an integer attribute.
 pub(super) fn integer_column(attribute: &str) -> String {
     format!("{INTEGER}.{}", column_key(attribute))
 }

@@ -71,22 +71,29 @@ impl LexicalView {
         let n_passages = self.n_passages() as u64;
         let mut counted = Vec::with_capacity(terms.len());
         for (form, term) in terms {
-            let index_term = Term::from_field_text(self.fields.text(*form), term);
-            let mut n_holding = 0;
-            for segment in self.searcher.segment_readers() {
-                let index = segment.inverted_index(index_term.field())?;
-                n_holding += match segment.alive_bitset() {
-                    None => u64::from(index.doc_freq(&index_term)?),
-                    Some(alive) => index
-                        .read_postings(&index_term, IndexRecordOption::Basic)?
-                        .map_or(0, |postings| u64::from(postings.doc_freq_given_deletes(alive))),
-                };
-            }
+            let [in_text, in_title] = [self.fields.text(*form), self.fields.title(*form)]
+                .map(|field| self.n_holding(&Term::from_field_text(field, term)));
+            let n_holding = in_text?.max(in_title?);
             counted.push(TermCount { form: *form, term: term.clone(), n_passages: n_holding });
         }
         let n_words = self.n_live_words()?;
         let mean_length = if n_passages == 0 { 0.0 } else { n_words as f64 / n_passages as f64 };
         Ok(TermStatistics { n_passages, mean_length, terms: counted })
+    }
+
+    /// Counts the live passages that hold a term.
+    fn n_holding(&self, term: &Term) -> Result<u64> {
+        let mut n_holding = 0;
+        for segment in self.searcher.segment_readers() {
+            let index = segment.inverted_index(term.field())?;
+            n_holding += match segment.alive_bitset() {
+                None => u64::from(index.doc_freq(term)?),
+                Some(alive) => index
+                    .read_postings(term, IndexRecordOption::Basic)?
+                    .map_or(0, |postings| u64::from(postings.doc_freq_given_deletes(alive))),
+            };
+        }
+        Ok(n_holding)
     }
 
     /// Counts the words of the live passages, as the index codes lengths; once for each view.

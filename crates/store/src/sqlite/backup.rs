@@ -2,7 +2,7 @@
 //!
 //! Engines are derived, so that a restored folder fills them the first time each namespace is used.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::Clock;
 
@@ -10,6 +10,9 @@ use super::database::Database;
 use super::mark::{self, Mark};
 use super::{CATALOGUE, FolderLock, SqliteCatalogue};
 use crate::{Catalogue, Config, Error, Result};
+
+/// The name of the file that says that a restore has not ended.
+const RESTORING: &str = "catalogue.restoring";
 
 /// Writes a copy to a new file, which has its name only once it is whole and was verified.
 pub(super) fn backup(database: &Database, file: &Path) -> Result<()> {
@@ -71,6 +74,38 @@ pub(crate) fn open_backup(file: &Path, copy: &Path, clock: &Clock) -> Result<Sql
     Ok(catalogue)
 }
 
+/// Refuses a folder that has a catalogue, before anything is written beside it.
+///
+/// # Errors
+///
+/// [`Error::AlreadyThere`].
+pub fn refuse_second(folder: &Path) -> Result<()> {
+    refuse_existing(&folder.join(CATALOGUE))
+}
+
+/// Gives the file that is in a folder for as long as a restore of it has not ended: the catalogue
+/// on its way, or an empty file after a restore that failed.
+pub fn restoring_file(folder: &Path) -> PathBuf {
+    folder.join(RESTORING)
+}
+
+/// Refuses a folder whose restore was stopped before it had its catalogue: it would be taken for one
+/// that nothing was ever stored in. One that has its catalogue is whole, and what is left of the
+/// restore goes.
+pub(super) fn refuse_unfinished(folder: &Path, has_catalogue: bool) -> Result<()> {
+    let file = restoring_file(folder);
+    match fs_err::symlink_metadata(&file) {
+        Ok(_) if has_catalogue => {
+            // It is of no use to anybody, and as large as the catalogue.
+            let _ = fs_err::remove_file(&file);
+            Ok(())
+        }
+        Ok(_) => Err(Error::RestoreUnfinished { folder: folder.to_owned(), file }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Makes the catalogue of a data folder from a backup.
 ///
 /// # Errors
@@ -83,6 +118,8 @@ pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
     refuse_existing(&catalogue)?;
     let unfinished = folder.join("catalogue.unfinished");
     require_catalogue(file)?;
+    // The log of an attempt that was stopped would be read into this one.
+    remove_logs(folder);
     fs_err::copy(file, &unfinished)?;
     let restored = Database::open(&unfinished, config).and_then(|database| {
         database.verify()?;
@@ -90,9 +127,7 @@ pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
         database.close()?;
         Ok(seen)
     });
-    for ending in ["-wal", "-shm"] {
-        let _ = fs_err::remove_file(folder.join(format!("catalogue.unfinished{ending}")));
-    }
+    remove_logs(folder);
     let seen = restored.inspect_err(|_| {
         let _ = fs_err::remove_file(&unfinished);
     })?;
@@ -102,9 +137,19 @@ pub fn restore(file: &Path, folder: &Path, config: &Config) -> Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}
     }
+    // What the copy says is believed from its name on.
+    fs_err::File::open(&unfinished)?.file().sync_all()?;
     fs_err::rename(&unfinished, &catalogue)?;
     Mark::open(folder, &seen)?;
+    #[cfg(unix)]
+    fs_err::File::open(folder)?.file().sync_all()?;
     Ok(())
+}
+
+fn remove_logs(folder: &Path) {
+    for ending in ["-wal", "-shm"] {
+        let _ = fs_err::remove_file(folder.join(format!("catalogue.unfinished{ending}")));
+    }
 }
 
 /// Tells whether a SQLite file is a catalogue, and not a file of another program.

@@ -13,7 +13,7 @@ use super::counted::Counted;
 use super::mark::{self, Mark, Seen};
 use super::schema::Upgraded;
 use super::writer::Writer;
-use super::{CATALOGUE, checksums, reserve, schema, texts, traces};
+use super::{CATALOGUE, backup, checksums, reserve, schema, texts, traces};
 use crate::{Config, Error, Result, Verify, failpoint, stamp};
 
 /// Statements that each connection keeps compiled.
@@ -45,9 +45,12 @@ pub(crate) const ROW_BITS: u32 = 32;
 /// The catalogue's file.
 pub(crate) struct Database {
     path: PathBuf,
+    /// The number of the file that was opened, where the system tells.
+    file_number: Option<u64>,
     /// The data folder, unless the file is a catalogue alone.
     folder: Option<PathBuf>,
     cache_bytes: usize,
+    map_bytes: u64,
     max_readers: usize,
     // Closed before the writer, which can then fold the log back and remove it.
     readers: Mutex<Vec<Connection>>,
@@ -66,6 +69,8 @@ pub(crate) struct Database {
     damage: OnceLock<String>,
     /// How many documents have which values.
     pub(super) counted: Counted,
+    /// Texts that were read lately.
+    pub(super) blocks: texts::Blocks,
 }
 
 impl Database {
@@ -73,12 +78,14 @@ impl Database {
     ///
     /// # Errors
     ///
+    /// [`Error::RestoreUnfinished`] when a restore of the folder was stopped on the way,
     /// [`Error::CatalogueLost`] when the folder had another catalogue, or more of this one, and as
     /// [`Database::open`].
     pub(crate) fn open_in(folder: &Path, config: &Config) -> Result<Self> {
         let path = folder.join(CATALOGUE);
         let mark = mark::read(folder)?;
         let n_bytes = bytes_of(&path)?;
+        backup::refuse_unfinished(folder, n_bytes > 0)?;
         if n_bytes == 0 && (mark.is_some() || has_indexes(folder)) {
             let reason = "is missing or empty, though this folder had one".to_owned();
             return Err(Error::CatalogueLost { path, reason });
@@ -147,8 +154,10 @@ impl Database {
         let upgraded = schema::bring_up_to_date(&mut writer, path)?;
         let database = Database {
             path: path.to_owned(),
+            file_number: fs_err::metadata(path).ok().and_then(|file| file_number(&file)),
             folder: None,
             cache_bytes: config.catalogue_cache_bytes,
+            map_bytes: config.catalogue_map_bytes,
             max_readers: config.max_readers,
             writer: Writer::new(writer),
             readers: Mutex::default(),
@@ -159,6 +168,7 @@ impl Database {
             concern: None,
             damage: OnceLock::new(),
             counted: Counted::default(),
+            blocks: texts::Blocks::default(),
         };
         if upgraded == Upgraded::Yes {
             database.give_back_erased()?;
@@ -181,6 +191,9 @@ impl Database {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 let connection = Connection::open_with_flags(&self.path, flags)?;
                 prepare(&connection, self.cache_bytes)?;
+                if self.map_bytes > 0 {
+                    connection.pragma_update(None, "mmap_size", self.map_bytes)?;
+                }
                 connection
             }
         };
@@ -209,10 +222,27 @@ impl Database {
     }
 
     fn may_write(&self) -> Result<()> {
-        match self.is_closed.load(Ordering::Relaxed) {
-            true => Err(Error::Closed),
-            false => Ok(()),
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(Error::Closed);
         }
+        // SQLite writes on into a file that nobody finds any more, and says that all is well.
+        self.is_in_place()
+    }
+
+    /// Tells whether the file that was opened is still the one at its path.
+    fn is_in_place(&self) -> Result<()> {
+        let reason = match fs_err::metadata(&self.path) {
+            Ok(file) if file.len() == 0 => "is empty, while a server has it open",
+            Ok(file) if file_number(&file) != self.file_number => {
+                "is another file than the one that a server has open"
+            }
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                "is gone, while a server has it open"
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Err(Error::CatalogueLost { path: self.path.clone(), reason: reason.to_owned() })
     }
 
     /// Remembers how a write went.
@@ -259,11 +289,7 @@ impl Database {
         if let Some(reason) = self.damage.get() {
             return Err(Error::CatalogueDamaged { reason: reason.clone(), source: None });
         }
-        if bytes_of(&self.path)? == 0 {
-            let reason = "is gone or empty, while a server has it open".to_owned();
-            return Err(Error::CatalogueLost { path: self.path.clone(), reason });
-        }
-        Ok(())
+        self.is_in_place()
     }
 
     /// Gives what cannot be known of the file since it was opened.
@@ -307,6 +333,7 @@ impl Database {
     /// is left in either. Other writers come in between two rounds. A reader that is in the way
     /// keeps the log for the next time.
     pub(crate) fn give_back_erased(&self) -> Result<()> {
+        self.blocks.forget();
         // As many rounds as the pages need that are free now: what others free meanwhile is
         // theirs to give back.
         for _ in 0..self.n_free_pages()?.div_ceil(PAGES_PER_ROUND) {
@@ -430,6 +457,18 @@ fn is_catalogue(name: &str) -> bool {
 /// Tells whether a folder has indexes of namespaces, which only a catalogue can have made.
 fn has_indexes(folder: &Path) -> bool {
     fs_err::read_dir(folder.join("namespaces")).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Gives the number that a file has as long as it is open, whatever its name is.
+#[cfg(unix)]
+fn file_number(file: &std::fs::Metadata) -> Option<u64> {
+    Some(std::os::unix::fs::MetadataExt::ino(file))
+}
+
+/// Elsewhere a file that is open cannot be removed or exchanged.
+#[cfg(not(unix))]
+fn file_number(_: &std::fs::Metadata) -> Option<u64> {
+    None
 }
 
 fn bytes_of(path: &Path) -> Result<u64> {

@@ -219,7 +219,7 @@ impl Database {
         passages: &[PassageId],
     ) -> Result<Vec<Option<StoredPassage>>> {
         self.read_in(namespace, |connection, number| {
-            rows::living_passages(connection, number, passages)
+            rows::living_passages(connection, &self.blocks, number, passages)
         })
     }
 

@@ -54,12 +54,10 @@ impl Database {
         })
     }
 
-    /// Writes one piece of a file.
     pub(super) fn put_piece(&self, file: &str, piece: u32, bytes: &[u8]) -> Result<()> {
         self.write_together(|transaction| put_piece(transaction, file, piece, bytes))
     }
 
-    /// Gives one piece of a file.
     pub(super) fn piece(&self, file: &str, piece: u32) -> Result<Option<Vec<u8>>> {
         self.read(|connection| {
             let mut statement = connection

@@ -28,7 +28,7 @@ mod backup;
 mod catalogue;
 
 pub(crate) use backup::{create, open_backup};
-pub use backup::{is_catalogue, restore};
+pub use backup::{is_catalogue, refuse_second, restore, restoring_file};
 pub use catalogue::SqliteCatalogue;
 pub use lock::FolderLock;
 pub use traces::had_store;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use text::{Language, LanguageSet};
 
 use super::database::ROW_BITS;
-use super::texts::Reader;
+use super::texts::{Blocks, Reader};
 use crate::{
     Counts, DocumentInfo, Error, LogEntry, LogKind, Manifest, NamespaceInfo, NamespaceState,
     Result, StoredPassage,
@@ -265,6 +265,7 @@ pub(crate) fn stored_passage(connection: &Connection, row: i64) -> Result<Option
 /// Gives living passages with their documents by id, in the order asked.
 pub(crate) fn living_passages(
     connection: &Connection,
+    blocks: &Blocks,
     namespace: u32,
     ids: &[PassageId],
 ) -> Result<Vec<Option<StoredPassage>>> {
@@ -276,7 +277,7 @@ pub(crate) fn living_passages(
     }
     // In the order of their rows, so that texts of the same block are unpacked once.
     found.sort_by_key(|(_, raw)| raw.passage.row);
-    let mut texts = Reader::new(connection);
+    let mut texts = Reader::remembering(connection, blocks);
     let mut passages = vec![None; ids.len()];
     for (idx, raw) in found {
         passages[idx] = Some(raw.finish(&mut texts)?);

@@ -6,7 +6,10 @@
 //! save another fifth and cost every search four times the time to unpack.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Error, Result, limits};
@@ -17,6 +20,10 @@ const BLOCK_BYTES: usize = 4_096;
 const LEVEL: i32 = 3;
 /// The longest block: one passage of the greatest length after some shorter ones.
 const MAX_BLOCK_BYTES: usize = limits::MAX_PASSAGE_BYTES + 64 * BLOCK_BYTES;
+
+/// Blocks that are remembered, about 5 kB each: those of the candidates of one search, whose
+/// neighbours are looked at next.
+const MAX_REMEMBERED: usize = 256;
 
 thread_local! {
     static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
@@ -73,16 +80,66 @@ impl Writer<'_> {
     }
 }
 
+/// Blocks that were unpacked lately. A row never has another text, so that they stay right for as
+/// long as somebody asks for them.
+#[derive(Default)]
+pub(super) struct Blocks(Mutex<Remembered>);
+
+#[derive(Default)]
+struct Remembered {
+    /// By the row of the first text, each with when it was asked for last.
+    blocks: BTreeMap<i64, (Arc<Block>, u64)>,
+    now: u64,
+}
+
+impl Blocks {
+    fn of(&self, row: i64) -> Option<Arc<Block>> {
+        let mut remembered = self.0.lock();
+        remembered.now += 1;
+        let now = remembered.now;
+        let (_, (block, used)) = remembered.blocks.range_mut(..=row).next_back()?;
+        block.text(row)?;
+        *used = now;
+        Some(Arc::clone(block))
+    }
+
+    fn remember(&self, block: &Arc<Block>) {
+        let mut remembered = self.0.lock();
+        let Remembered { blocks, now } = &mut *remembered;
+        if blocks.len() >= MAX_REMEMBERED {
+            // The older half goes at once: looking for the oldest each time would cost as much as
+            // unpacking.
+            let mut used: Vec<u64> = blocks.values().map(|(_, used)| *used).collect();
+            let middle = used.len() / 2;
+            let (_, middle, _) = used.select_nth_unstable(middle);
+            let middle = *middle;
+            blocks.retain(|_, (_, used)| *used >= middle);
+        }
+        blocks.insert(block.first_row, (Arc::clone(block), *now));
+    }
+
+    /// Forgets all of them, since what they hold was erased.
+    pub(super) fn forget(&self) {
+        self.0.lock().blocks.clear();
+    }
+}
+
 /// Reads texts; neighbours are unpacked once.
 pub(super) struct Reader<'a> {
     connection: &'a Connection,
-    block: Option<Block>,
+    blocks: Option<&'a Blocks>,
+    block: Option<Arc<Block>>,
 }
 
 impl<'a> Reader<'a> {
     /// Reads with a connection.
     pub(super) fn new(connection: &'a Connection) -> Self {
-        Reader { connection, block: None }
+        Reader { connection, blocks: None, block: None }
+    }
+
+    /// Reads with a connection what was not read lately.
+    pub(super) fn remembering(connection: &'a Connection, blocks: &'a Blocks) -> Self {
+        Reader { connection, blocks: Some(blocks), block: None }
     }
 
     /// Gives the text of the passage in a row.
@@ -93,6 +150,12 @@ impl<'a> Reader<'a> {
     pub(super) fn text(&mut self, row: i64) -> Result<String> {
         if let Some(text) = self.block.as_ref().and_then(|block| block.text(row)) {
             return Ok(text.to_owned());
+        }
+        if let Some(block) = self.blocks.and_then(|blocks| blocks.of(row))
+            && let Some(text) = block.text(row).map(str::to_owned)
+        {
+            self.block = Some(block);
+            return Ok(text);
         }
         let damaged = || Error::CatalogueDamaged {
             reason: format!("the text of passage row `{row}` is missing or cannot be unpacked"),
@@ -108,8 +171,11 @@ impl<'a> Reader<'a> {
                 Ok(Block::unpack(found.get(0)?, packed))
             })
             .optional()?;
-        let block = found.flatten().ok_or_else(damaged)?;
+        let block = Arc::new(found.flatten().ok_or_else(damaged)?);
         let text = block.text(row).ok_or_else(damaged)?.to_owned();
+        if let Some(blocks) = self.blocks {
+            blocks.remember(&block);
+        }
         self.block = Some(block);
         Ok(text)
     }
@@ -231,7 +297,32 @@ mod tests {
                 prop_assert_eq!(&reader.text(row).unwrap(), text);
             }
             prop_assert!(reader.text(next).is_err(), "a text that was never written");
+            // What others have unpacked is read as well, and no row is read from another's block.
+            let blocks = Blocks::default();
+            for step in [1, 3, 7] {
+                for (row, text) in expected.iter().step_by(step) {
+                    let mut reader = Reader::remembering(&connection, &blocks);
+                    prop_assert_eq!(&reader.text(*row).unwrap(), *text);
+                }
+            }
+            let mut reader = Reader::remembering(&connection, &blocks);
+            prop_assert!(reader.text(next).is_err() && reader.text(0).is_err());
         }
+    }
+
+    #[test]
+    fn remembered_blocks_are_bounded_and_can_be_forgotten() {
+        let connection = connection();
+        let blocks = Blocks::default();
+        let n_blocks = 3 * MAX_REMEMBERED as i64;
+        for row in 0..n_blocks {
+            write(&connection, row, ["text"].into_iter()).unwrap();
+            Reader::remembering(&connection, &blocks).text(row).unwrap();
+        }
+        assert!(blocks.0.lock().blocks.len() <= MAX_REMEMBERED);
+        assert!(blocks.of(n_blocks - 1).is_some() && blocks.of(0).is_none());
+        blocks.forget();
+        assert!(blocks.of(n_blocks - 1).is_none());
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Store {
     pub fn count(
         &self,
         namespace: &NamespaceId,
-        query: &WordsQuery,
+        query: Option<&WordsQuery>,
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<Option<Matched>> {
@@ -78,7 +78,9 @@ impl Store {
             Err(error) if error.is_engine_away() => {
                 let (engine, reason) = (self.engine.info().name, error.to_string());
                 let same = Error::EngineUnavailable { engine, what: "query", reason };
-                (Err(error), Err(same))
+                let server = self.engine.info().server;
+                let has_words = server.is_some_and(|server| server.has_words_here(namespace));
+                (if has_words { by_words() } else { Err(same) }, Err(error))
             }
             // What is wrong with one of the two must not cost the other.
             Err(_) => (by_words(), by_vector()),

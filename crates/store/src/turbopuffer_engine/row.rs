@@ -35,7 +35,6 @@ pub(super) const LANGUAGE: &str = "language";
 pub(super) const TEXT_LENGTH: &str = "text_length";
 /// Words in the title and headings.
 pub(super) const TITLE_LENGTH: &str = "title_length";
-/// The vector.
 pub(super) const VECTOR: &str = "vector";
 
 /// Gives the attribute that holds a form of the words of a field.

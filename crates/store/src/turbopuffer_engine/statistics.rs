@@ -16,15 +16,14 @@ impl TurbopufferEngine {
         terms: &[(Form, String)],
     ) -> Result<TermStatistics> {
         let view = self.namespace_of(namespace)?.view();
-        let counted: Vec<Counted> = terms
-            .iter()
-            .map(|(form, term)| Counted {
-                field: Field::Text,
-                form: *form,
-                terms: vec![term.clone()],
-                is_prefix: false,
-            })
-            .collect();
+        let of = |field: Field, (form, term): &(Form, String)| Counted {
+            field,
+            form: *form,
+            terms: vec![term.clone()],
+            is_prefix: false,
+        };
+        let in_field = |field: Field| terms.iter().map(move |term| of(field, term));
+        let counted: Vec<Counted> = in_field(Field::Text).chain(in_field(Field::Title)).collect();
         let mut queries = vec![words::totals()];
         queries.extend(counted.iter().map(words::count_of));
         let deadline = Deadline::after(QUESTION_LIMIT);
@@ -36,16 +35,19 @@ impl TurbopufferEngine {
             Err(Error::EngineMissing { .. }) => vec![],
             answered => answered?,
         };
-        let statistics = words::read_statistics(&results, counted.clone());
-        let count = |((form, term), counted): (&(Form, String), &Counted)| TermCount {
-            form: *form,
-            term: term.clone(),
-            n_passages: statistics.holding.get(counted).map_or(0, |n_holding| *n_holding as u64),
+        let statistics = words::read_statistics(&results, counted);
+        let n_holding = |field: Field, term: &(Form, String)| {
+            statistics.holding.get(&of(field, term)).map_or(0, |n_holding| *n_holding as u64)
+        };
+        let count = |term: &(Form, String)| TermCount {
+            form: term.0,
+            term: term.1.clone(),
+            n_passages: n_holding(Field::Text, term).max(n_holding(Field::Title, term)),
         };
         Ok(TermStatistics {
             n_passages: statistics.n_passages as u64,
             mean_length: statistics.mean_text,
-            terms: terms.iter().zip(&counted).map(count).collect(),
+            terms: terms.iter().map(count).collect(),
         })
     }
 }

@@ -72,7 +72,6 @@ impl VectorView {
         mapped(self.slots.as_ref(), self.n_slots * SLOT_BYTES)
     }
 
-    /// Gives the bytes of all bits.
     pub(super) fn bit_bytes(&self) -> &[u8] {
         mapped(self.bits.as_ref(), self.n_slots * words_for(self.dimensions) * 8)
     }

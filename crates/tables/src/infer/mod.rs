@@ -2,21 +2,25 @@
 //! recognised; a person reads it over.
 
 mod codes;
+mod database;
 mod dates;
 mod draft;
+mod drafted;
 mod numbers;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use columns::{
-    Column, ColumnSpec, Dataset, DateOrder, DecimalMark, Format, Kind, LoadReport, NULL_WORDS,
-    TableSpec, parse_moment, sheets_of,
+    Column, ColumnSpec, Dataset, DateOrder, DecimalMark, LoadReport, NULL_WORDS, TableSpec,
+    parse_moment,
 };
 
 use crate::config::{Epoch, Field, Fields, TableConfig};
+use crate::schema::column_spec;
 use crate::{Error, Result};
 use codes::{has_shape_of_code, is_code, names_code};
 use dates::{Digits, date_order, moments_in_digits};
+use drafted::Drafted;
 use numbers::{Written, written};
 
 pub use draft::to_toml;
@@ -33,22 +37,15 @@ const MAX_MEMBERS: usize = 25;
 /// How much of a column must read as a type for the column to be of that type.
 const MIN_FITTING: f64 = 0.95;
 
-/// Rows of a table of a database that are looked at.
-const SAMPLED_ROWS: usize = 20_000;
-
 /// Drafts the TOML of a `[[tables]]` entry for a file, a folder of files, a sheet of a workbook
-/// (`book.xlsx#SHEET`), or a table of a SQLite file (`sqlite:PATH#TABLE`); a workbook with several
-/// sheets gives one entry for each that holds rows.
+/// (`book.xlsx#SHEET`), a table of a SQLite file (`sqlite:PATH#TABLE`) or one of PostgreSQL
+/// (`postgres://…#TABLE`). A workbook with several sheets gives one entry for each that holds rows,
+/// and a database whose table is not named one for each of its tables.
 ///
-/// Fails when the file cannot be read or has no columns.
+/// Fails when the source cannot be read or has no columns.
 pub fn infer(path: &Path) -> Result<String> {
-    let drafted = Drafted::of(path);
-    let sheets = drafted.sheets()?;
-    let [_, _, ..] = sheets.as_slice() else {
-        return draft_of(path);
-    };
-    let named = |sheet: &String| PathBuf::from(format!("{}#{sheet}", path.display()));
-    let drafts: Result<Vec<String>> = sheets.iter().map(|sheet| draft_of(&named(sheet))).collect();
+    let parts = Drafted::parts(path)?;
+    let drafts: Result<Vec<String>> = parts.iter().map(|part| draft_of(part)).collect();
     Ok(drafts?.join("\n"))
 }
 
@@ -66,7 +63,16 @@ fn draft_of(path: &Path) -> Result<String> {
          of names if it is a row of values"
             .to_owned()
     });
-    let remarks: Vec<String> = above.into_iter().chain(nameless).collect();
+    // Of text read as text no cell is unfit, so these are rows.
+    let broken = (report.n_misfits > 0).then(|| {
+        let n_rows = report.n_misfits;
+        let rows = if n_rows == 1 { "row is" } else { "rows are" };
+        format!(
+            "{n_rows} {rows} broken, with more or fewer cells than there are columns or a quote \
+             that is never closed"
+        )
+    });
+    let remarks: Vec<String> = above.into_iter().chain(nameless).chain(broken).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n# "));
     Ok(to_toml(&config, &notes, remark.as_deref()))
 }
@@ -77,21 +83,39 @@ pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
 }
 
 fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadReport)> {
-    let drafted = Drafted::of(path);
+    let mut drafted = Drafted::of(path);
     let name = drafted.name();
     let failed = |cause| Error::Source { table: name.clone(), cause };
-    let as_text = drafted.read(TableSpec::all_text()).map_err(failed)?;
+    let as_text = drafted.read_as_text().map_err(failed)?;
     let evidence = Evidence::of(&as_text);
+    let columns = as_text.all_columns().iter();
+    let guesses: Vec<(&str, Guess)> = columns
+        .map(|column| (column.name(), guess(&drafted, column, as_text.n_rows(), &evidence)))
+        .collect();
+    // One more look at the source, for all columns of it: a wide file would be read for each.
+    let measured = guesses.iter().filter(|(_, guess)| matches!(guess.note, Note::Extremes { .. }));
+    let measured: Vec<ColumnSpec> =
+        measured.map(|(name, guess)| column_spec(name, &guess.field)).collect();
+    let typed = match measured.is_empty() {
+        true => None,
+        false => Some(drafted.read(TableSpec::of(measured)).map_err(failed)?),
+    };
     let mut fields = Vec::new();
     let mut notes = Vec::new();
-    for column in as_text.all_columns() {
-        let guess = guess(&drafted, column, as_text.n_rows(), &evidence).map_err(failed)?;
-        fields.push((column.name().to_owned(), guess.field));
+    for (name, guess) in guesses {
         let missing = as_text.report().missing_in_files.iter();
-        let missing = missing.filter(|missing| missing.column == column.name());
+        let missing = missing.filter(|missing| missing.column == name);
         let missing: String =
             missing.map(|missing| format!("; not in {} of the files", missing.n_files)).collect();
-        notes.push(format!("{}{missing}", guess.note));
+        let note = match (guess.note, &typed) {
+            (Note::Said(note), _) => note,
+            (Note::Extremes { what, doubt }, Some(typed)) => {
+                format!("{}{doubt}", extremes(typed, name, what))
+            }
+            (Note::Extremes { what, doubt }, None) => format!("{what}{doubt}"),
+        };
+        notes.push(format!("{note}{missing}"));
+        fields.push((name.to_owned(), guess.field));
     }
     if fields.is_empty() {
         return Err(Error::BadSchema {
@@ -101,7 +125,9 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
         });
     }
     let n_rows = match as_text.n_rows() {
-        SAMPLED_ROWS if drafted.is_in_database() => format!("{SAMPLED_ROWS} rows or more"),
+        drafted::SAMPLED_ROWS if drafted.is_in_database() => {
+            format!("{} rows or more", drafted::SAMPLED_ROWS)
+        }
         n_rows => format!("{n_rows} rows"),
     };
     let config = TableConfig {
@@ -118,77 +144,36 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
     Ok((config, notes, report))
 }
 
-struct Drafted {
-    path: PathBuf,
-    part: Part,
-}
-
-/// What of a file.
-enum Part {
-    Whole,
-    Sheet(String),
-    /// A table of a SQLite file.
-    Table(String),
-}
-
-impl Drafted {
-    fn of(path: &Path) -> Self {
-        let text = path.to_string_lossy();
-        if let Some((file, table)) =
-            text.strip_prefix("sqlite:").and_then(|rest| rest.rsplit_once('#'))
-        {
-            return Drafted { path: PathBuf::from(file), part: Part::Table(table.to_owned()) };
-        }
-        let named = text.rsplit_once('#').filter(|(book, sheet)| {
-            Format::of(Path::new(book)) == Some(Format::Workbook) && !sheet.is_empty()
-        });
-        match named.filter(|_| !path.exists()) {
-            Some((book, sheet)) => {
-                Drafted { path: PathBuf::from(book), part: Part::Sheet(sheet.to_owned()) }
-            }
-            None => Drafted { path: path.to_owned(), part: Part::Whole },
-        }
-    }
-
-    /// Names the table: after the sheet or the table, or after the file.
-    fn name(&self) -> String {
-        let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        match &self.part {
-            Part::Whole => stem().unwrap_or_else(|| "table".to_owned()),
-            Part::Sheet(name) | Part::Table(name) => name.clone(),
-        }
-    }
-
-    /// Tells whether a database answers for it, which has neither lists nor dates that are
-    /// written as three numbers.
-    fn is_in_database(&self) -> bool {
-        matches!(self.part, Part::Table(_))
-    }
-
-    /// Gives the sheets that are meant: the one that is named, or all of a workbook.
-    fn sheets(&self) -> Result<Vec<String>> {
-        let is_whole = matches!(self.part, Part::Whole);
-        let is_book = is_whole && Format::of(&self.path) == Some(Format::Workbook);
-        if !is_book || self.path.is_dir() {
-            return Ok(Vec::new());
-        }
-        sheets_of(&self.path).map_err(|cause| Error::Source { table: self.name(), cause })
-    }
-
-    fn read(&self, spec: TableSpec) -> columns::Result<Dataset> {
-        match &self.part {
-            Part::Whole => Dataset::read(&self.path, &spec),
-            Part::Sheet(sheet) => {
-                Dataset::read(&self.path, &TableSpec { sheet: Some(sheet.clone()), ..spec })
-            }
-            Part::Table(table) => columns::sqlite_sample(&self.path, table, &spec, SAMPLED_ROWS),
-        }
-    }
-}
-
 struct Guess {
     field: Field,
-    note: String,
+    note: Note,
+}
+
+/// What a guess rests on.
+enum Note {
+    Said(String),
+    /// The lowest and the highest value, and what is in doubt.
+    Extremes {
+        what: &'static str,
+        doubt: &'static str,
+    },
+}
+
+impl Guess {
+    fn said(field: Field, note: impl Into<String>) -> Self {
+        Guess { field, note: Note::Said(note.into()) }
+    }
+
+    fn measured(field: Field, what: &'static str) -> Self {
+        Guess { field, note: Note::Extremes { what, doubt: "" } }
+    }
+
+    fn in_doubt(self, doubt: &'static str) -> Self {
+        match self.note {
+            Note::Extremes { what, .. } => Guess { note: Note::Extremes { what, doubt }, ..self },
+            Note::Said(_) => self,
+        }
+    }
 }
 
 /// What one column says about the others.
@@ -226,15 +211,13 @@ fn texts_of(column: &Column) -> Vec<String> {
         .collect()
 }
 
-fn guess(
-    drafted: &Drafted,
-    column: &Column,
-    n_rows: usize,
-    evidence: &Evidence,
-) -> columns::Result<Guess> {
+fn guess(drafted: &Drafted, column: &Column, n_rows: usize, evidence: &Evidence) -> Guess {
     let texts = texts_of(column);
+    if let Some(known) = drafted.known(column.name()) {
+        return database::guess(known, column, &texts, n_rows);
+    }
     if texts.is_empty() {
-        return Ok(Guess { field: Field::string(), note: "no values".to_owned() });
+        return Guess::said(Field::string(), "no values");
     }
     let fits = |is_fit: &dyn Fn(&str) -> bool| {
         let n_fit = texts.iter().filter(|text| is_fit(text)).count();
@@ -248,9 +231,9 @@ fn guess(
         let mut words = lower;
         words.sort_unstable();
         words.dedup();
-        return Ok(Guess { field: Field::boolean(), note: words.join(" or ") });
+        return Guess::said(Field::boolean(), words.join(" or "));
     }
-    if !drafted.is_in_database() && is_list(&texts) {
+    if is_list(&texts) {
         let (item, note) = if has_number_lists(&texts) {
             (Field::number(), "lists of numbers")
         } else {
@@ -258,7 +241,7 @@ fn guess(
         };
         let mut field = Field::any_of(item);
         field.separator = Some(';');
-        return Ok(Guess { field, note: note.to_owned() });
+        return Guess::said(field, note);
     }
     // Quotes around digits say that they are a text. Around `1,5` or `$1,234` they are needed.
     let is_quoted = evidence.quoted.iter().any(|name| name == column.name())
@@ -270,39 +253,23 @@ fn guess(
     let is_number =
         !has_codes && fits(&|text| text.trim().parse::<f64>().is_ok_and(f64::is_finite));
     if is_number && let Some(digits) = moments_in_digits(column.name(), &texts) {
-        let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
         let mut field = Field::range(Field::timestamp());
         match digits {
-            Digits::Date if drafted.is_in_database() => {}
-            Digits::Date => {
-                spec.date_order = Some(DateOrder::Ymd);
-                field.date_order = spec.date_order;
-            }
-            Digits::Since1970(epoch) => {
-                spec.epoch = epoch;
-                field.epoch = Some(epoch);
-            }
+            Digits::Date => field.date_order = Some(DateOrder::Ymd),
+            Digits::Since1970(epoch) => field.epoch = Some(epoch),
         }
-        if field.epoch.is_some() || field.date_order.is_some() {
-            let note = extremes(&typed_column(drafted, spec)?, "timestamp");
-            return Ok(Guess { field, note });
-        }
+        return Guess::measured(field, "timestamp");
     }
     // Digits alone are no date, however many: they may be a postal code or a telephone number.
     let is_moment =
         !is_number && fits(&|text| !is_numeric(text) && parse_moment(text, Epoch::Ms).is_some());
-    let typed = |kind| typed_column(drafted, ColumnSpec::new(column.name(), kind));
     if !is_number
         && !is_moment
-        && !drafted.is_in_database()
         && let Some((order, doubt)) = date_order(&texts)
     {
-        let mut spec = ColumnSpec::new(column.name(), Kind::Timestamp);
-        spec.date_order = Some(order);
-        let note = format!("{}{doubt}", extremes(&typed_column(drafted, spec)?, "timestamp"));
         let mut field = Field::range(Field::timestamp());
         field.date_order = Some(order);
-        return Ok(Guess { field, note });
+        return Guess::measured(field, "timestamp").in_doubt(doubt);
     }
     // Plain numbers are plain; where a few are not, what reads more of them is right.
     let n_plain = texts.iter().filter(|text| is_numeric(text)).count();
@@ -311,21 +278,39 @@ fn guess(
         && n_plain < texts.len()
         && let Some(written) = written(&texts).filter(|written| written.n_fitting > n_plain)
     {
-        return written_number(drafted, column, written, evidence);
+        return written_number(written, evidence);
     }
     if is_moment {
-        let typed = typed(Kind::Timestamp)?;
-        let note = extremes(&typed, "timestamp");
-        return Ok(Guess { field: Field::range(Field::timestamp()), note });
+        return Guess::measured(Field::range(Field::timestamp()), "timestamp");
+    }
+    if is_number && numbers::may_be_thousands(&texts) {
+        // Another column has decimals behind a comma, so the point is none of decimals here.
+        if evidence.mark == Some(DecimalMark::Comma) {
+            let mut field = Field::range(Field::number());
+            field.decimal = evidence.mark;
+            return Guess::measured(field, "number");
+        }
+        return number(&texts).in_doubt(
+            "; AMBIGUOUS: `.` is read as the mark of decimals, set decimal = \",\" where it \
+             separates thousands",
+        );
     }
     if is_number {
-        let typed = typed(Kind::Number)?;
-        let note = extremes(&typed, "number");
-        let is_member = texts.len() <= MAX_MEMBERS && texts.iter().all(|text| !text.contains('.'));
-        let field =
-            if is_member { Field::any_of(Field::number()) } else { Field::range(Field::number()) };
-        return Ok(Guess { field, note });
+        return number(&texts);
     }
+    text(column, &texts, n_rows)
+}
+
+/// Drafts a column of plain numbers.
+fn number(texts: &[String]) -> Guess {
+    let is_member = texts.len() <= MAX_MEMBERS && texts.iter().all(|text| !text.contains('.'));
+    let field =
+        if is_member { Field::any_of(Field::number()) } else { Field::range(Field::number()) };
+    Guess::measured(field, "number")
+}
+
+/// Drafts a column of texts: a closed list where they are few and come again.
+fn text(column: &Column, texts: &[String], n_rows: usize) -> Guess {
     let is_closed = !texts.is_empty()
         && texts.len() <= MAX_LITERALS
         && texts.len() * MIN_REPEATS <= n_rows
@@ -337,9 +322,9 @@ fn guess(
             .filter_map(|value| value.as_str().map(str::to_owned))
             .collect();
         let note = format!("{} different values", values.len());
-        return Ok(Guess { field: Field::any_of(Field::string_literal(values)), note });
+        return Guess::said(Field::any_of(Field::string_literal(values)), note);
     }
-    Ok(Guess { field: Field::string(), note: format!("{} different texts", column.n_distinct()) })
+    Guess::said(Field::string(), format!("{} different texts", column.n_distinct()))
 }
 
 /// Pairs of words that are true and false; `0` and `1` are numbers.
@@ -366,12 +351,7 @@ fn has_number_lists(texts: &[String]) -> bool {
 }
 
 /// Drafts a column of numbers that are written as people write them.
-fn written_number(
-    drafted: &Drafted,
-    column: &Column,
-    written: Written,
-    evidence: &Evidence,
-) -> columns::Result<Guess> {
+fn written_number(written: Written, evidence: &Evidence) -> Guess {
     let (mark, doubt) = match (written.is_ambiguous, evidence.mark) {
         (true, Some(mark)) => (mark, ""),
         (true, None) => (
@@ -380,36 +360,26 @@ fn written_number(
         ),
         (false, _) => (written.mark, ""),
     };
-    let mut spec = ColumnSpec::new(column.name(), Kind::Number);
-    spec.decimal = Some(mark);
-    let note = format!("{}{doubt}", extremes(&typed_column(drafted, spec)?, "number"));
     let mut field = Field::range(Field::number());
     field.decimal = Some(mark);
     field.unit = written.unit;
-    Ok(Guess { field, note })
+    Guess::measured(field, "number").in_doubt(doubt)
 }
 
-fn typed_column(drafted: &Drafted, spec: ColumnSpec) -> columns::Result<Dataset> {
-    drafted.read(TableSpec::of(vec![spec]))
-}
-
-fn extremes(typed: &Dataset, what: &str) -> String {
-    let column = &typed.all_columns()[0];
-    let lowest = column.distinct_values().next();
-    let highest = column.distinct_values().last();
-    let unfit = match typed.report().n_misfits {
-        0 => String::new(),
-        1 => "; 1 cell does not fit".to_owned(),
-        n_misfits => format!("; {n_misfits} cells do not fit"),
+/// Writes the ends of a column that was read by its draft, and what of it did not fit.
+fn extremes(typed: &Dataset, name: &str, what: &str) -> String {
+    let column = typed.all_columns().iter().find(|column| column.name() == name);
+    let lowest = column.and_then(|column| column.distinct_values().next());
+    let highest = column.and_then(|column| column.distinct_values().last());
+    let report = typed.report();
+    let unfit = match report.misfits_by_column.get(name) {
+        None => String::new(),
+        Some(1) => "; 1 cell does not fit".to_owned(),
+        Some(n_misfits) => format!("; {n_misfits} cells do not fit"),
     };
-    let rounded = match typed.report().n_rounded {
-        0 => String::new(),
-        n_rounded => {
-            format!(
-                "; {n_rounded} with more digits than a number keeps, type = \"string\" keeps them"
-            )
-        }
-    };
+    let rounded = report.rounded_by_column.get(name).map_or_else(String::new, |n_rounded| {
+        format!("; {n_rounded} with more digits than a number keeps, type = \"string\" keeps them")
+    });
     match (lowest, highest) {
         (Some(lowest), Some(highest)) => {
             let (lowest, highest) = (lowest.to_row_json(), highest.to_row_json());

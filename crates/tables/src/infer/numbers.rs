@@ -48,6 +48,23 @@ pub(super) fn written(texts: &[String]) -> Option<Written> {
     Some(Written { mark, unit: unit_of(&numerals)?, is_ambiguous, n_fitting })
 }
 
+/// Tells whether every point of plain numbers can as well be one between thousands: three digits
+/// are behind each, and the first before it is no zero.
+pub(super) fn may_be_thousands(texts: &[String]) -> bool {
+    let mut with_point = texts.iter().filter_map(|text| text.trim().split_once('.')).peekable();
+    let is_whole =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+    with_point.peek().is_some()
+        && with_point.all(|(before, behind)| {
+            let before = before.trim_start_matches(['-', '+']);
+            is_whole(before)
+                && before.len() <= 3
+                && !before.starts_with('0')
+                && behind.len() == 3
+                && is_whole(behind)
+        })
+}
+
 /// Gives the one unit of all numbers, or none where none is written; nothing at all where several
 /// are: they must not be added up.
 fn unit_of(numerals: &[Numeral]) -> Option<Option<String>> {

@@ -218,3 +218,41 @@ fn the_draft_is_toml_that_keeps_what_was_found() {
     let line = "v = { type = \"array\", items = { type = \"number\" }, match = \"range\", unit = \"€\", decimal = \",\" }";
     assert!(toml.contains(line), "{toml}");
 }
+
+#[test]
+fn a_wide_file_is_read_twice_and_not_once_for_each_column() {
+    let names: Vec<String> = (0..3000).map(|at| format!("c{at}")).collect();
+    let cells: Vec<String> = (0..3000).map(|at| format!("{at}.5")).collect();
+    let text = format!("{}\n{}\n", names.join(","), cells.join(","));
+    let draft = Draft::of("wide.csv", text.as_bytes());
+    assert_eq!(draft.leaf("c2999"), "number");
+    assert!(draft.field("c2999").1.contains("2999.5"), "{}", draft.field("c2999").1);
+}
+
+#[test]
+fn a_point_before_three_digits_is_in_doubt_unless_another_column_tells() {
+    let doubt = |text: &str, name: &str| {
+        let draft = Draft::of("t.csv", text.as_bytes());
+        let (field, note) = draft.field(name);
+        (field.decimal, note.contains("AMBIGUOUS"), note.to_owned())
+    };
+    let (decimal, is_ambiguous, note) = doubt("a;b\n1.000;x\n2.500;y\n", "a");
+    assert_eq!((decimal, is_ambiguous), (None, true), "{note}");
+    let (decimal, is_ambiguous, note) = doubt("a;b\n1.000;1,5\n2.500;2,25\n", "a");
+    assert_eq!((decimal, is_ambiguous), (Some(DecimalMark::Comma), false), "{note}");
+    assert!(note.contains("1000 to 2500"), "{note}");
+    for plain in ["0.125;x\n1.250;y\n", "1.5;x\n2.500;y\n", "1000;x\n2500;y\n"] {
+        let (decimal, is_ambiguous, note) = doubt(&format!("a;b\n{plain}"), "a");
+        assert_eq!((decimal, is_ambiguous), (None, false), "{note}");
+    }
+}
+
+#[test]
+fn broken_rows_are_said_once_and_not_of_every_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ragged.csv");
+    fs_err::write(&path, "a,b,c\n1,2\n1,2,3,4\n5,6,7\n").unwrap();
+    let toml = infer(&path).unwrap();
+    assert!(toml.starts_with("# 2 rows are broken"), "{toml}");
+    assert!(!toml.contains("do not fit"), "{toml}");
+}

@@ -14,7 +14,6 @@ const MADE_AT: &str = "2026-01-01T00:00:00Z";
 /// A row: its attributes by name, without its id.
 pub(super) type Row = BTreeMap<String, Value>;
 
-/// One namespace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Namespace {
     pub(super) schema: Schema,

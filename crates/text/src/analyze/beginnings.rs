@@ -2,23 +2,20 @@
 //! that to be passed over.
 
 use crate::analyze::query::QueryWord;
-use crate::language::{Language, keeps_beginnings};
 
 /// The letters `a` to `z`.
 const N_LETTERS: usize = 26;
 
 /// Which pairs of first letters some term has.
+#[derive(Debug)]
 pub(crate) struct Beginnings {
     /// For each first letter, a bit for each second one.
     seconds: [u32; N_LETTERS],
-    /// Whether a word of this text keeps its first letters when it is stemmed.
-    is_telling: bool,
 }
 
 impl Beginnings {
-    /// Notes how the terms begin; a text of a language whose stemmer changes beginnings is read
-    /// word by word.
-    pub(crate) fn of(words: &[QueryWord], language: Language) -> Self {
+    /// Notes how the terms begin.
+    pub(crate) fn of(words: &[QueryWord]) -> Self {
         let mut seconds = [0; N_LETTERS];
         for term in words.iter().flat_map(|word| &word.terms) {
             let mut letters = term.bytes().map(letter);
@@ -26,17 +23,16 @@ impl Beginnings {
             // A term of one letter, or with a sign behind it, meets every second letter.
             seconds[first] |= letters.next().flatten().map_or(u32::MAX, |second| 1 << second);
         }
-        Beginnings { seconds, is_telling: keeps_beginnings(language) }
+        Beginnings { seconds }
     }
 
-    /// Tells whether a word as it is written can have one of the terms as its stem.
+    /// Tells whether a word as it is written can have one of the terms as its stem, in a language
+    /// whose stemmer keeps the first letters; the others are read word by word.
     pub(crate) fn may_match(&self, word: &str) -> bool {
         let bytes = word.as_bytes();
         let (Some(first), Some(second)) = (bytes.first(), bytes.get(1)) else { return true };
         match (letter(*first), letter(*second)) {
-            (Some(first), Some(second)) if self.is_telling => {
-                self.seconds[first] & (1 << second) != 0
-            }
+            (Some(first), Some(second)) => self.seconds[first] & (1 << second) != 0,
             _ => true,
         }
     }
@@ -54,8 +50,9 @@ fn letter(byte: u8) -> Option<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
     use crate::analyze::analyzer::{Analyzer, Scratch};
+    use crate::analyze::matches::WantedWords;
+    use crate::language::Language;
 
     const LANGUAGES: [Language; 12] = [
         Language::English,
@@ -91,7 +88,7 @@ mod tests {
                 expected.extend(matching.map(|(idx, _)| (idx, token.chars)));
             });
             let (found, n_tokens) =
-                analyzer.matches_and_length(&query, &text, language, &mut scratch);
+                analyzer.matches_and_length(&WantedWords::of(&query), &text, language, &mut scratch);
             let found: Vec<_> = found.iter().map(|found| (found.word_idx, found.chars)).collect();
             prop_assert_eq!(found, expected);
             let mut n_all = 0;

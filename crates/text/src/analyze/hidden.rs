@@ -272,7 +272,9 @@ mod tests {
             searchable.push(place(token));
         });
         assert_eq!(plain, searchable);
-        let (_, n_tokens) = analyzer.matches_and_length(&[], TEXT, language, &mut Scratch::new());
+        let nothing = crate::WantedWords::of(&[]);
+        let (_, n_tokens) =
+            analyzer.matches_and_length(&nothing, TEXT, language, &mut Scratch::new());
         assert_eq!(n_tokens, plain.len());
     }
 

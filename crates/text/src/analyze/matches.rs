@@ -10,7 +10,7 @@ use crate::analyze::beginnings::Beginnings;
 use crate::analyze::hidden::OpenTexts;
 use crate::analyze::query::QueryWord;
 use crate::analyze::token::TokenKind;
-use crate::language::Language;
+use crate::language::{Language, keeps_beginnings};
 
 /// A word of a query, found in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,28 @@ pub struct Match {
     pub term: String,
 }
 
+/// The words of a query, prepared for looking for them in many texts.
+#[derive(Debug)]
+pub struct WantedWords<'a> {
+    words: &'a [QueryWord],
+    /// The positions of the words that have an index term.
+    by_term: HashMap<&'a str, Vec<usize>, ahash::RandomState>,
+    beginnings: Beginnings,
+}
+
+impl<'a> WantedWords<'a> {
+    /// Prepares words.
+    pub fn of(words: &'a [QueryWord]) -> Self {
+        let mut by_term: HashMap<&str, Vec<usize>, ahash::RandomState> = HashMap::default();
+        for (word_idx, word) in words.iter().enumerate() {
+            for term in &word.terms {
+                by_term.entry(term).or_default().push(word_idx);
+            }
+        }
+        WantedWords { words, by_term, beginnings: Beginnings::of(words) }
+    }
+}
+
 impl Analyzer {
     /// Lists where the words of a query are in a text, in order of the text. A private piece of
     /// the text is found as a whole or not at all.
@@ -39,27 +61,22 @@ impl Analyzer {
         language: Language,
         scratch: &mut Scratch,
     ) -> Vec<Match> {
-        self.matches_and_length(words, text, language, scratch).0
+        self.matches_and_length(&WantedWords::of(words), text, language, scratch).0
     }
 
     /// Lists the same, and counts the tokens of the text as an index does.
     pub fn matches_and_length(
         &self,
-        words: &[QueryWord],
+        wanted: &WantedWords<'_>,
         text: &str,
         language: Language,
         scratch: &mut Scratch,
     ) -> (Vec<Match>, usize) {
-        let mut by_term: HashMap<&str, Vec<usize>, ahash::RandomState> = HashMap::default();
-        for (word_idx, word) in words.iter().enumerate() {
-            for term in &word.terms {
-                by_term.entry(term).or_default().push(word_idx);
-            }
-        }
-        let beginnings = Beginnings::of(words, language);
+        let WantedWords { words, by_term, beginnings } = wanted;
+        let is_telling = keeps_beginnings(language);
         let mut found = Vec::new();
         let mut n_tokens = 0;
-        let is_wanted = |word: &str| beginnings.may_match(word);
+        let is_wanted = |word: &str| !is_telling || beginnings.may_match(word);
         let n_passed_over = self.visit_wanted(text, language, scratch, is_wanted, |token| {
             n_tokens += 1;
             let Some(word_idxs) = by_term.get(token.stem) else { return };

@@ -16,7 +16,7 @@ mod scan;
 mod tests;
 
 pub use analyzer::{Analyzer, Scratch};
-pub use matches::Match;
+pub use matches::{Match, WantedWords};
 pub use query::QueryWord;
 pub use scan::MAX_WORD_BYTES;
 pub use scan::is_ideograph;

@@ -6,7 +6,7 @@
 //! every index, and rarity is multiplied in later.
 
 use crate::analyze::{QueryWord, TokenKind};
-use crate::language::{Language, stop_words};
+use crate::language::{Language, is_small_word_of};
 
 /// What a function word counts against a content word.
 const FUNCTION: f64 = 0.12;
@@ -48,8 +48,7 @@ pub fn content_weight(word: &QueryWord, language: Language) -> f64 {
 
 /// Tells whether a folded word only holds sentences of a language together.
 pub fn is_function_word(folded: &str, language: Language) -> bool {
-    let is_listed =
-        stop_words::languages_of(folded).is_some_and(|languages| languages.contains(language));
+    let is_listed = is_small_word_of(folded, language);
     let more = MORE.iter().find(|(listed, _)| *listed == language).map_or("", |(_, words)| words);
     is_listed || more.split_ascii_whitespace().any(|word| word == folded)
 }

@@ -16,3 +16,9 @@ pub(crate) use stem::{keeps_beginnings, push_stem, script_of_word, stemming_lang
 pub fn is_small_word(folded: &str) -> bool {
     stop_words::languages_of(folded).is_some()
 }
+
+/// Tells whether a folded word is one of the small ones of a language. Many are words of their own
+/// in another: a `van` is hired in English, and Dutch for `of`.
+pub fn is_small_word_of(folded: &str, language: Language) -> bool {
+    stop_words::languages_of(folded).is_some_and(|languages| languages.contains(language))
+}

@@ -235,15 +235,6 @@ fn join(pieces: &[String]) -> String {
 
 /// Gives the year of a moment, in UTC.
 fn year_of(seconds: i64) -> i32 {
-    // Days are counted from the first of March of the year 0, so that leap days come last; 146,097
-    // days make 400 years.
-    let days = seconds.div_euclid(86_400) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let is_after_december = day_of_year >= 306;
-    let year = era * 400 + year_of_era + i64::from(is_after_december);
+    let (year, _, _) = model::date_of_day(seconds.div_euclid(86_400));
     i32::try_from(year).unwrap_or(i32::MAX)
 }

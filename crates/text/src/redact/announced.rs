@@ -55,7 +55,7 @@ pub(super) fn separator(text: &str, name: Range<usize>, is_scheme: bool) -> Opti
         Some((Sign::Colon, value)) => Some(below(value).unwrap_or((Sign::Colon, value))),
         Some(found) => Some(found),
         None if is_scheme => Some((Sign::Space, after_space)),
-        None => by_place(text, from, rest),
+        None => of_whom(rest).or_else(|| by_place(text, from, rest)),
     }
 }
 
@@ -70,6 +70,16 @@ fn plain(rest: &str) -> Option<(Sign, &str)> {
         ("＝", Sign::Equals),
         (":", Sign::Colon),
         ("：", Sign::Colon),
+        // Words of prose may come after these.
+        ("- ", Sign::Cell),
+        ("– ", Sign::Cell),
+        ("— ", Sign::Cell),
+        ("is: ", Sign::Verb),
+        ("ist: ", Sign::Verb),
+        ("este: ", Sign::Verb),
+        ("es: ", Sign::Verb),
+        ("est : ", Sign::Verb),
+        ("is now ", Sign::Verb),
         ("is ", Sign::Verb),
         ("was ", Sign::Verb),
         ("este ", Sign::Verb),
@@ -91,6 +101,28 @@ fn plain(rest: &str) -> Option<(Sign, &str)> {
     SIGNS.iter().find_map(|(sign, kind)| Some((*kind, rest.strip_prefix(sign)?)))
 }
 
+/// `password for root is …`, `Passwort für ann: …`: gives the text that begins with the value.
+fn of_whom(rest: &str) -> Option<(Sign, &str)> {
+    const PREPOSITIONS: [&str; 8] = ["for", "of", "to", "für", "von", "pour", "pentru", "para"];
+    const VERBS: [&str; 6] = ["is", "ist", "este", "est", "es", "="];
+    const MAX_WORDS: usize = 5;
+    let line = first_line(rest.strip_prefix(' ')?);
+    let mut words = line.split(' ');
+    let first = words.next()?;
+    PREPOSITIONS.iter().find(|one| one.eq_ignore_ascii_case(first))?;
+    let mut at = 1 + first.len();
+    for word in words.take(MAX_WORDS) {
+        at += 1 + word.len();
+        if word.ends_with(':') || VERBS.contains(&word) {
+            return Some((Sign::Cell, rest.get(at..)?));
+        }
+        if word.ends_with(['.', ',', ';', '!', '?']) {
+            return None;
+        }
+    }
+    None
+}
+
 /// `password:` or `password: |`, and the value alone on the line below.
 fn below(rest: &str) -> Option<(Sign, &str)> {
     let (line, following) = rest.split_once('\n')?;
@@ -109,7 +141,8 @@ fn below(rest: &str) -> Option<(Sign, &str)> {
 fn value_of_pair<'a>(text: &str, name: usize, rest: &'a str) -> Option<&'a str> {
     let (key, word) = key_of_pair(before(text, name, 2 * MAX_NAME_BYTES))?;
     let after = rest.trim_start_matches(['"', '\'', '\\', ',', ' ', '\t', '\r', '\n']);
-    value_member(after).or_else(|| value_element(rest)).or_else(|| {
+    let in_tag = || is_in_tag(key).then(|| value_attribute(rest).or_else(|| element_text(rest)))?;
+    value_member(after).or_else(|| value_element(rest)).or_else(in_tag).or_else(|| {
         let path = key.get(..key.len() - word.len())?.rsplit('\n').next()?;
         let path = path.trim_start_matches([' ', '\t', '-']);
         value_below(path, word, next_line(rest)?)
@@ -123,8 +156,33 @@ fn key_of_pair(head: &str) -> Option<(&str, &'static str)> {
     let head = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']).strip_suffix([':', '='])?;
     let key = head.trim_end_matches(['"', '\'', '\\', ' ', '\t']);
     let lower = key.to_ascii_lowercase();
-    let word = ["name", "key"].into_iter().find(|word| lower.ends_with(word))?;
-    Some((key, word))
+    let word = ["name", "key", "type"].into_iter().find(|word| lower.ends_with(word))?;
+    // `<input type="password" …>`; elsewhere a type is no name.
+    (word != "type" || is_in_tag(key)).then_some((key, word))
+}
+
+/// Tells whether a text ends inside the opening of an element.
+fn is_in_tag(text: &str) -> bool {
+    text.rfind('<').is_some_and(|open| text.rfind('>').is_none_or(|close| close < open))
+}
+
+/// ` id="x" value="…">`: gives the text of the attribute in the opening that goes on here.
+fn value_attribute(rest: &str) -> Option<&str> {
+    let tag = after(rest, 0, MAX_LOOKED_AT_BYTES).split('>').next()?;
+    tag.match_indices(char::is_whitespace).find_map(|(at, _)| value_member(rest.get(at + 1..)?))
+}
+
+/// `>…</param>`: gives the text of the element whose opening goes on here.
+fn element_text(rest: &str) -> Option<&str> {
+    let (opening, _) = after(rest, 0, MAX_LOOKED_AT_BYTES).split_once('>')?;
+    let inner = rest.get(opening.len() + 1..)?;
+    let is_open = !opening.contains('<') && !opening.ends_with('/');
+    (is_open && is_closed(inner)).then_some(inner)
+}
+
+/// Tells whether text comes before the end of an element, and no other element.
+fn is_closed(inner: &str) -> bool {
+    inner.split_once('<').is_some_and(|(_, tail)| tail.starts_with('/'))
 }
 
 /// `{"value": "…", "name": "password"}`, `<add value="…" key="password"/>`: gives where the value
@@ -233,6 +291,66 @@ pub(super) fn listed_below(rest: &str) -> Vec<usize> {
     values
 }
 
+/// Members of an object or a mapping, the values of which are secrets of one name:
+/// `{"ann": "…", "bob": "…"}`, or lines below that are further in. Gives where the values begin.
+pub(super) fn mapped(rest: &str) -> Vec<usize> {
+    let inner = rest.trim_start_matches([' ', '\t']);
+    match inner.strip_prefix('{') {
+        Some(members) => members_of(rest, members),
+        None => lines_below(rest),
+    }
+}
+
+fn members_of(rest: &str, members: &str) -> Vec<usize> {
+    let mut values = Vec::new();
+    let mut members = members.trim_start();
+    for _ in 0..MAX_ELEMENTS {
+        let Some((_, sign)) = string(members) else { break };
+        let Some(value) = sign.trim_start().strip_prefix(':').map(str::trim_start) else { break };
+        let Some((_, next)) = string(value) else { break };
+        values.push(rest.len() - value.len());
+        let Some(next) = next.trim_start().strip_prefix(',') else { break };
+        members = next.trim_start();
+    }
+    values
+}
+
+/// Reads a string between double quotes; gives it and what follows.
+fn string(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix('"')?;
+    let near = after(inner, 0, MAX_LOOKED_AT_BYTES);
+    let mut is_escaped = false;
+    let end = near.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })?;
+    Some((inner.get(..end)?, inner.get(end + 1..)?))
+}
+
+fn lines_below(rest: &str) -> Vec<usize> {
+    let mut values = Vec::new();
+    let Some((line, following)) = rest.split_once('\n').filter(|(line, _)| line.trim().is_empty())
+    else {
+        return values;
+    };
+    let mut at = line.len() + 1;
+    for line in following.split_inclusive('\n').take(MAX_ELEMENTS) {
+        let member = line.trim_start_matches([' ', '\t']);
+        if member.len() == line.len() {
+            break;
+        }
+        let name_len = member.bytes().take(MAX_NAME_BYTES).take_while(|byte| is_name_byte(*byte));
+        // The sign is one of the bytes of names as well.
+        let name = member.get(..name_len.count()).unwrap_or_default();
+        let value = member.get(name.len()..).and_then(|value| value.strip_prefix(' '));
+        let Some(value) = value.filter(|_| name.len() > 1 && name.ends_with(':')) else { break };
+        values.push(at + line.len() - value.len());
+        at += line.len();
+    }
+    values
+}
+
 /// Forms in which a name and its value are side by side.
 fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str)> {
     let head = before(text, from, 2 * MAX_NAME_BYTES);
@@ -240,8 +358,14 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
     let (head, name) = head.split_at_checked(head.len() - name_len.min(head.len()))?;
     // `<password>…</password>`, but not `<password>` in the place of one.
     if let Some(value) = rest.strip_prefix('>').filter(|_| head.ends_with('<')) {
-        let is_closed = value.split_once('<').is_some_and(|(_, tail)| tail.starts_with('/'));
-        return is_closed.then_some((Sign::Equals, value));
+        return is_closed(value).then_some((Sign::Equals, value));
+    }
+    // `<wsse:Password Type="…">…</wsse:Password>`.
+    if head.ends_with('<')
+        && rest.starts_with(char::is_whitespace)
+        && let Some(value) = element_text(rest)
+    {
+        return Some((Sign::Equals, value));
     }
     if let Some(value) = next_element(rest).filter(|_| head.ends_with('>')) {
         return Some((Sign::Cell, value));
@@ -255,9 +379,13 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
     if let Some(value) = rest.strip_prefix('(').filter(|value| value.starts_with(['"', '\''])) {
         return Some((Sign::Verb, value));
     }
-    // `password,…` alone on a line: a list of names and values.
-    let is_line = head.is_empty() || head.ends_with('\n');
-    if let Some(value) = rest.strip_prefix([',', ';']).filter(|_| is_line) {
+    // `password,…` or `"password","…"` alone on a line: a list of names and values.
+    let (head_of_cell, rest_of_cell) = match (head.strip_suffix('"'), rest.strip_prefix('"')) {
+        (Some(head), Some(rest)) => (head, rest),
+        _ => (head, rest),
+    };
+    let is_line = head_of_cell.is_empty() || head_of_cell.ends_with('\n');
+    if let Some(value) = rest_of_cell.strip_prefix([',', ';']).filter(|_| is_line) {
         let line = value.lines().next().unwrap_or_default();
         return (!line.contains([',', ';'])).then_some((Sign::Cell, value));
     }

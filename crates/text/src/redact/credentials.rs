@@ -7,28 +7,19 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::announced::{Sign, listed_below, separator, typed, value_before};
+use super::announced::{Sign, listed_below, mapped, separator, typed, value_before};
+use super::names::{qualifier_len, without_qualifiers};
 use super::placeholder::is_placeholder;
+use super::random_strings::{MIN_RANDOM_BYTES, find_random};
 use super::values::{Closing, Ends};
 use super::{PrivateKind, PrivatePiece, after, aligned, before};
 
-/// The longest string that is taken as random: a key of many bits, an opaque token.
-const MAX_RANDOM_BYTES: usize = 16_384;
-/// A text that begins inside a string of so many random bytes began before it: what announces it
-/// may be out of sight.
-const MIN_HEADLESS_BYTES: usize = 8_192;
 /// So much of a value tells whether it is a secret: many names may come before a long one.
 pub(super) const MAX_LOOKED_AT_BYTES: usize = 512;
 /// Elements of a list of secrets that are looked at.
 pub(super) const MAX_ELEMENTS: usize = 256;
 /// How far after the word a random string is still its secret.
 const NEAR_BYTES: usize = 80;
-/// Shortest random string, by the alphabet it uses.
-const MIN_RANDOM_BYTES: usize = 16;
-/// Bits for each character above which a string of letters and digits is random.
-const MIN_ENTROPY_BITS: f64 = 3.4;
-/// The same for hexadecimal digits, whose alphabet is smaller.
-const MIN_HEX_ENTROPY_BITS: f64 = 2.8;
 
 /// Words that announce a secret, found in any case and normal form.
 const WORDS: &[&str] = &[
@@ -66,6 +57,24 @@ const WORDS: &[&str] = &[
     "pwd",
     "pw",
     "psk",
+    "pass word",
+    "pass-word",
+    "pass_word",
+    "pass phrase",
+    "pass-phrase",
+    "pass_phrase",
+    "storepass",
+    "storepassword",
+    "keypass",
+    "keypassword",
+    "requirepass",
+    "masterauth",
+    "bindpw",
+    "rootpw",
+    "mdp",
+    "pre-shared-key",
+    "pre-shared key",
+    "preshared key",
     "secret",
     "api_key",
     "apikey",
@@ -127,6 +136,38 @@ static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few dozen constant words build an automaton")
 });
 
+/// What most of the words have in them.
+const CORES: [&str; 9] =
+    ["pass", "pw", "psk", "secret", "key", "token", "bearer", "authorization", "credential"];
+
+/// Texts without these have none of the words; in lower case, but for letters outside ASCII.
+static HINTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let ascii = forms_by(str::is_ascii);
+    let others = ascii.into_iter().filter(|form| !CORES.iter().any(|core| form.contains(core)));
+    AhoCorasick::new(CORES.into_iter().map(str::to_owned).chain(others))
+        .expect("a few dozen constant words build an automaton")
+});
+
+/// The same for texts with letters outside ASCII.
+static FOREIGN_HINTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::new(forms_by(|form| !form.is_ascii()))
+        .expect("a few dozen constant words build an automaton")
+});
+
+/// Tells whether a text may have one of the words: cheaper than looking for them all.
+pub(super) fn announces(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    HINTS.is_match(&lower) || (!lower.is_ascii() && FOREIGN_HINTS.is_match(&lower))
+}
+
+fn forms_by(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let forms = WORDS.iter().flat_map(|word| forms(word)).map(|form| form.to_ascii_lowercase());
+    let mut forms: Vec<String> = forms.filter(|form| is_wanted(form)).collect();
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
 /// Gives a word as it may be written: ASCII letters of any case are found anyhow.
 fn forms(word: &str) -> Vec<String> {
     if word.is_ascii() {
@@ -146,7 +187,6 @@ fn forms(word: &str) -> Vec<String> {
 
 /// Finds the values of announced secrets.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
-    find_headless(text, found);
     let mut ends = Ends::default();
     let mut below = Vec::new();
     // Stretches searched for random strings do not overlap, so many words cost one walk.
@@ -156,11 +196,12 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
             && found.last().is_some_and(|piece| {
                 piece.kind == PrivateKind::Password && word.start() < piece.bytes.end
             });
-        if is_inside_value || !is_whole_word(text, word.start(), word.end()) {
+        let end = word.end() + qualifier_len(text.get(word.end()..).unwrap_or_default());
+        if is_inside_value || !is_whole_word(text, word.start(), end) {
             continue;
         }
         let name = text.get(word.range()).unwrap_or_default();
-        let mut values = paired_values(text, word.range(), name, &mut ends);
+        let mut values = paired_values(text, word.start()..end, name, &mut ends);
         if values.is_empty()
             && let Some(at) = value_before(text, word.start())
         {
@@ -183,10 +224,11 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
 ///
 /// ```
 /// assert!(text::is_secret_name("Password") && text::is_secret_name("smtp_password"));
+/// assert!(text::is_secret_name("Password (initial)") && text::is_secret_name("pwd_2"));
 /// assert!(!text::is_secret_name("token_count") && !text::is_secret_name("secretary"));
 /// ```
 pub fn is_secret_name(name: &str) -> bool {
-    let name = name.trim();
+    let name = without_qualifiers(name.trim());
     FINDER
         .find_iter(name)
         .any(|word| word.end() == name.len() && is_whole_word(name, word.start(), word.end()))
@@ -209,6 +251,8 @@ fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     let starts_part = match previous {
         Some(char) if char.is_alphabetic() => {
             char.is_lowercase() && first.is_some_and(char::is_uppercase)
+                // `-Dpassword=…` of Java.
+                || before(text, start, 2) == "-D"
         }
         _ => true,
     };
@@ -320,6 +364,13 @@ fn listed(text: &str, from: usize, name: &str, ends: &mut Ends) -> Vec<Range<usi
             .filter_map(|element| value(text, from + element, name, Sign::Cell, false, ends))
             .collect();
     }
+    let members = mapped(rest);
+    if !members.is_empty() {
+        return members
+            .into_iter()
+            .filter_map(|member| value(text, from + member, name, Sign::Cell, false, ends))
+            .collect();
+    }
     let Some(mut rest) = rest.trim_start().strip_prefix('[').map(str::trim_start) else {
         return vec![];
     };
@@ -356,8 +407,8 @@ fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: b
         || is_path_of_names(value);
     let lower = name.to_ascii_lowercase();
     let singular = lower.strip_suffix('s').filter(|one| !one.ends_with("as")).unwrap_or(&lower);
-    let is_general =
-        ["pass", "pw", "psk", "token", "secret", "authorization", "credential"].contains(&singular);
+    let is_general = ["pass", "pw", "psk", "mdp", "token", "secret", "authorization", "credential"]
+        .contains(&singular);
     if is_call && !is_quoted {
         return false;
     }
@@ -386,81 +437,4 @@ fn is_path_of_names(value: &str) -> bool {
         && value.split('.').all(|name| {
             !name.is_empty() && name.chars().all(|char| char.is_alphabetic() || char == '_')
         })
-}
-
-/// Finds a string that the text begins in the middle of, longer than what is looked at before a
-/// piece: nothing else tells what it is.
-fn find_headless(text: &str, found: &mut Vec<PrivatePiece>) {
-    let len = text.bytes().take_while(|byte| is_random_byte(*byte)).count();
-    let run = text.as_bytes().get(..len).unwrap_or_default();
-    let n_digits = run.iter().filter(|byte| byte.is_ascii_digit()).count();
-    if len >= MIN_HEADLESS_BYTES && n_digits * 64 > len && entropy_bits(run) >= MIN_ENTROPY_BITS {
-        found.push(PrivatePiece { kind: PrivateKind::Password, bytes: 0..len });
-    }
-}
-
-/// Finds random strings in a stretch; gives where the next search may start.
-fn find_random(text: &str, from: usize, to: usize, found: &mut Vec<PrivatePiece>) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = from;
-    // A stretch that starts inside a string was cut out of it.
-    let inside = !before(text, from.min(text.len()), 1).is_empty()
-        && from
-            .checked_sub(1)
-            .and_then(|at| bytes.get(at))
-            .is_some_and(|byte| is_random_byte(*byte));
-    if inside {
-        while bytes.get(at).is_some_and(|byte| is_random_byte(*byte)) {
-            at += 1;
-        }
-    }
-    while at < to && at < bytes.len() {
-        let len = bytes.iter().skip(at).take_while(|byte| is_random_byte(**byte)).count();
-        if len > 0 {
-            let run = bytes.get(at..at + len).unwrap_or_default();
-            if is_random(run) {
-                let bytes = at..at + len;
-                found.push(PrivatePiece { kind: PrivateKind::Password, bytes });
-            }
-        }
-        at += len.max(1);
-    }
-    at
-}
-
-fn is_random_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'=')
-}
-
-fn is_random(run: &[u8]) -> bool {
-    if !(MIN_RANDOM_BYTES..=MAX_RANDOM_BYTES).contains(&run.len()) {
-        return false;
-    }
-    let n_digits = run.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let n_letters = run.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    // Dates, paths and identifiers made of words have few digits among their letters.
-    let is_mixed = n_digits >= 3 && n_letters >= 3;
-    let n_signs = run.len() - n_digits - n_letters;
-    let is_hex = run.iter().all(u8::is_ascii_hexdigit);
-    let min_bits = if is_hex { MIN_HEX_ENTROPY_BITS } else { MIN_ENTROPY_BITS };
-    is_mixed && n_signs * 5 <= run.len() && entropy_bits(run) >= min_bits
-}
-
-/// Gives the Shannon entropy of a string's bytes, in bits for each byte.
-fn entropy_bits(run: &[u8]) -> f64 {
-    let mut counts = [0_u32; 256];
-    for byte in run {
-        if let Some(count) = counts.get_mut(usize::from(*byte)) {
-            *count += 1;
-        }
-    }
-    let n_bytes = run.len() as f64;
-    counts
-        .iter()
-        .filter(|count| **count > 0)
-        .map(|count| {
-            let share = f64::from(*count) / n_bytes;
-            -share * share.log2()
-        })
-        .sum()
 }

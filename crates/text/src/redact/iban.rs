@@ -88,15 +88,18 @@ const LENGTHS: &[(&[u8; 2], usize)] = &[
 /// Finds account numbers with right check digits, in groups or in one piece.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at + 4 <= bytes.len() {
+    let mut from = 2;
+    while let Some(rest) = bytes.get(from..) {
+        // Two letters are before the check digits.
+        let Some(digit) = rest.iter().position(u8::is_ascii_digit) else { return };
+        let at = from + digit - 2;
         let end = starts_account(bytes, at).and_then(|length| account_end(bytes, at, length));
         match end {
             Some(end) => {
                 found.push(PrivatePiece { kind: PrivateKind::Iban, bytes: at..end });
-                at = end;
+                from = end + 2;
             }
-            None => at += 1,
+            None => from += digit + 1,
         }
     }
 }

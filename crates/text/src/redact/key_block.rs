@@ -4,6 +4,8 @@ use super::{PrivateKind, PrivatePiece};
 
 /// What every line of armour starts with.
 const DASHES: &str = "-----";
+/// One of these is in every text in which a block is found by its header.
+pub(super) const SIGNS: &[&str] = &[DASHES, PUTTY];
 /// How far a header may reach: `-----BEGIN ENCRYPTED PRIVATE KEY-----` and a little more.
 const MAX_HEADER_BYTES: usize = 64;
 /// A passage can start in the middle of a key; this much of it is looked at before the end.

@@ -20,15 +20,18 @@ mod commands;
 mod credentials;
 mod email;
 mod environment;
+mod escapes;
 mod hashes;
 mod iban;
 mod key_block;
+mod names;
 mod numbers;
 mod own_keys;
 mod payment_card;
 mod phone;
 mod placeholder;
 mod provider_keys;
+mod random_strings;
 mod sql;
 mod values;
 
@@ -38,6 +41,9 @@ mod table_tests;
 mod tests;
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 pub use columns::{SecretTable, context_before, is_secret_heading, secret_tables};
 pub use credentials::is_secret_name;
@@ -138,22 +144,43 @@ pub fn find_private(text: &str) -> Vec<PrivatePiece> {
         let in_plain = found_in(&plain.text);
         found.extend(in_plain.into_iter().filter_map(|piece| plain.in_source(piece, text)));
     }
+    if text.contains('\\') {
+        found = found.into_iter().filter_map(|piece| escapes::outside(piece, text)).collect();
+    }
     without_overlaps(found)
 }
 
+/// Texts without these signs have no blocks of keys and no secrets in addresses.
+static SIGNS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::new(key_block::SIGNS.iter().chain(provider_keys::SIGNS))
+        .expect("a few constant signs build an automaton")
+});
+
 fn found_in(text: &str) -> Vec<PrivatePiece> {
+    found_by(text, SIGNS.is_match(text), credentials::announces(text))
+}
+
+/// Finds what is private. Most texts have no sign of some kinds, and looking for all signs at once is
+/// far cheaper than looking for each.
+fn found_by(text: &str, has_signs: bool, is_announced: bool) -> Vec<PrivatePiece> {
     let mut found = Vec::new();
-    key_block::find(text, &mut found);
+    if has_signs {
+        key_block::find(text, &mut found);
+        key_block::find_putty(text, &mut found);
+        provider_keys::find_in_addresses(text, &mut found);
+    }
     key_block::find_middle(text, &mut found);
-    key_block::find_putty(text, &mut found);
     provider_keys::find(text, &mut found);
     own_keys::find(text, &mut found);
-    credentials::find(text, &mut found);
+    random_strings::find_headless(text, &mut found);
+    if is_announced {
+        credentials::find(text, &mut found);
+        columns::find(text, &mut found);
+        sql::find(text, &mut found);
+    }
     environment::find(text, &mut found);
     hashes::find(text, &mut found);
-    columns::find(text, &mut found);
     commands::find(text, &mut found);
-    sql::find(text, &mut found);
     iban::find(text, &mut found);
     numbers::find(text, &mut found);
     email::find(text, &mut found);

@@ -79,7 +79,7 @@ fn gap(bytes: &[u8], from: usize) -> Option<(usize, u8)> {
     let mut separator = b' ';
     let mut at = from;
     // `) `, ` (`, `)-`, ` - `, `) (` are the longest that people write.
-    while at - from <= 3 {
+    for _ in 0..=3 {
         let byte = *bytes.get(at)?;
         match byte {
             b'0'..=b'9' if at > from => return Some((at, separator)),

@@ -40,6 +40,7 @@ fn is_shape(groups: &[Group]) -> bool {
     match groups {
         [_] => true,
         [first, second, _] if first.len() == 4 && second.len() == 6 => true,
+        [first, second] if first.len() == 8 && second.len() == 8 => true,
         [head @ .., last] => head.iter().all(|group| group.len() == 4) && last.len() <= 4,
         [] => false,
     }

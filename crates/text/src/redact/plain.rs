@@ -1,6 +1,6 @@
 //! The text as a reader takes it: without characters that cannot be seen, digits of every script
 //! as the plain ones, full-width letters and signs as the narrow ones, thin spaces as spaces, lines of
-//! boxes as those of tables, letters and `@` that were escaped.
+//! boxes as those of tables, what was escaped as itself.
 //!
 //! Finders look at this as well, and what they find is said in the place of the source.
 
@@ -9,14 +9,40 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
-use super::PrivatePiece;
+use super::{PrivatePiece, escapes};
 use crate::blank::is_invisible;
 
 /// What escapes begin with that are read: of JSON, of HTML, of addresses.
 static ESCAPES: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::new(["\\u00", "&#64;", "&#x40;", "&commat;", "%40"])
-        .expect("a few constant words build an automaton")
+    let signs = SIGNS.iter().map(|(sign, _)| *sign);
+    let letters = ["\\n", "\\t", "\\r", "\\b", "\\f", "\\v", "\\0", "\\u", "\\x"];
+    AhoCorasick::new(signs.chain(letters)).expect("a few constant words build an automaton")
 });
+
+/// Signs that are written in another way, longer ones before those that they begin with: as escapes,
+/// or so that programs do not find an address.
+const SIGNS: &[(&str, char)] = &[
+    ("&#64;", '@'),
+    ("&#064;", '@'),
+    ("&#x40;", '@'),
+    ("&#x0040;", '@'),
+    ("&commat;", '@'),
+    ("%40", '@'),
+    ("%2540", '@'),
+    ("\\x40", '@'),
+    (" (at) ", '@'),
+    (" [at] ", '@'),
+    ("(at)", '@'),
+    ("[at]", '@'),
+    ("{at}", '@'),
+    (" (dot) ", '.'),
+    (" [dot] ", '.'),
+    ("(dot)", '.'),
+    ("[dot]", '.'),
+    ("{dot}", '.'),
+    ("&nbsp;", ' '),
+    ("&#160;", ' '),
+];
 
 /// The zero of each set of ten decimal digits beyond ASCII, in order.
 const ZEROS: &[u32] = &[
@@ -30,7 +56,6 @@ const ZEROS: &[u32] = &[
 
 /// A plain text, and where each of its bytes comes from.
 pub(super) struct Plain {
-    /// The text.
     pub(super) text: String,
     /// For each byte of the text, the first byte of its character in the source; then the length
     /// of the source.
@@ -57,7 +82,7 @@ impl Plain {
             match has_escapes.then(|| escape(source, at)).flatten() {
                 None => push_plain(char, &mut plain.text),
                 Some((escaped, n_bytes)) => {
-                    plain.text.push(escaped);
+                    push_plain(escaped, &mut plain.text);
                     read_to = at + n_bytes;
                 }
             }
@@ -92,19 +117,14 @@ fn is_changed(char: char) -> bool {
             || plain_sign(char).is_some())
 }
 
-/// Reads the escape at a place: gives the letter, digit or sign, and how many bytes it is written
-/// in. Quotes and backslashes are left as they are, since they would end what they are in.
+/// Reads the escape or the sign in words at a place: gives the sign, and how many bytes it is
+/// written in.
 fn escape(source: &str, at: usize) -> Option<(char, usize)> {
     let rest = source.get(at..)?;
-    for sign in ["&#64;", "&#x40;", "&commat;", "%40"] {
-        if rest.starts_with(sign) {
-            return Some(('@', sign.len()));
-        }
+    if let Some((sign, char)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+        return Some((*char, sign.len()));
     }
-    let code = rest.strip_prefix("\\u00")?.get(..2)?;
-    let char = char::from(u8::from_str_radix(code, 16).ok()?);
-    let is_read = char.is_ascii_alphanumeric() || matches!(char, '@' | '.' | '_' | '-' | ' ' | '=');
-    is_read.then_some((char, 6))
+    escapes::read_at(source, at)
 }
 
 /// Gives the sign that a plain table has in the place of a line of a box, and a plain number in the
@@ -171,7 +191,9 @@ mod tests {
         check("ⓐⓝⓐ@ｂ.ro", "ana@b.ro");
         check("4111\u{202f}1111\u{2009}1111", "4111 1111 1111");
         check("│ a │\n├───┼", "| a |\n|---|");
-        check("pass\\u0077ord &#64; %40 \\u0022", "password @ @ \\u0022");
+        check("pass\\u0077ord &#64; %40 \\u0022", "password @ @  ");
+        check(r"a\npass \\tb \u000ac \u002b40 C:\q", "a\npass \tb \nc +40 C:\\q");
+        check("ann (at) example [dot] org, 4111&nbsp;1111", "ann@example.org, 4111 1111");
         check("日本語 ștefan", "日本語 ștefan");
         assert!(Plain::of("plain").is_none() && Plain::of("日本語").is_none());
     }

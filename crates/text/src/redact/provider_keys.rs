@@ -122,22 +122,32 @@ const MIN_JWT_PART_BYTES: usize = 10;
 /// How far after `://` a password may be.
 const MAX_AUTHORITY_BYTES: usize = 256;
 
-/// Finds keys, tokens and passwords in addresses.
-pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
-    find_runs(text, found);
+/// One of these is in every text that has a secret in an address.
+pub(super) const SIGNS: &[&str] = &["://", HOOKS[0], HOOKS[1], "sig=", "-Signature="];
+
+/// What addresses of chat hooks have before their secret path.
+const HOOKS: [&str; 2] = ["hooks.slack.com/services/", "discord.com/api/webhooks/"];
+
+/// Finds passwords, secret paths and signatures in addresses.
+pub(super) fn find_in_addresses(text: &str, found: &mut Vec<PrivatePiece>) {
     find_url_passwords(text, found);
     find_hooks(text, found);
     find_signatures(text, found);
 }
 
-fn find_runs(text: &str, found: &mut Vec<PrivatePiece>) {
+/// Finds keys and signed tokens.
+pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     let bytes = text.as_bytes();
+    // Always the first byte of a run, or none of one.
     let mut at = 0;
-    while at < bytes.len() {
+    while let Some(first) = bytes.get(at..at + MIN_RUN_BYTES) {
+        // Words are short: most of the text is passed over without being looked at.
+        if let Some(other) = first.iter().rposition(|byte| !is_run_byte(*byte)) {
+            at += other + 1;
+            continue;
+        }
         let run_len = bytes.iter().skip(at).take_while(|byte| is_run_byte(**byte)).count();
-        if run_len >= MIN_RUN_BYTES
-            && let Some(run) = text.get(at..at + run_len)
-        {
+        if let Some(run) = text.get(at..at + run_len) {
             let key_len = key_len(run).or_else(|| jwt_len(run));
             if let Some(key_len) = key_len {
                 found.push(PrivatePiece { kind: PrivateKind::Token, bytes: at..at + key_len });
@@ -146,7 +156,7 @@ fn find_runs(text: &str, found: &mut Vec<PrivatePiece>) {
                 found.push(PrivatePiece { kind: PrivateKind::Token, bytes: start..end });
             }
         }
-        at += run_len.max(1);
+        at += run_len;
     }
 }
 
@@ -215,7 +225,6 @@ fn find_url_passwords(text: &str, found: &mut Vec<PrivatePiece>) {
 
 /// Finds the secret path of a chat hook's address.
 fn find_hooks(text: &str, found: &mut Vec<PrivatePiece>) {
-    const HOOKS: &[&str] = &["hooks.slack.com/services/", "discord.com/api/webhooks/"];
     for hook in HOOKS {
         for (at, _) in text.match_indices(hook) {
             let start = at + hook.len();

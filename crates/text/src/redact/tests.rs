@@ -151,6 +151,10 @@ fn hostile_texts_end_soon() {
         "password: [\"",
         "password:\n- ",
         "\\u0040",
+        "\\",
+        "\\n",
+        "password=\\n",
+        "password=a\\n1",
     ] {
         let text = piece.repeat(40_000 / piece.len());
         let _ = redact(&text);
@@ -305,6 +309,8 @@ fn private_soup() -> impl Strategy<Value = String> {
             "4111111111111111",
             "[email]",
             "\"",
+            "\\n",
+            "\\",
         ])
         .prop_map(str::to_owned),
     ];
@@ -430,6 +436,12 @@ proptest! {
         }
     }
 
+    /// A finder that is passed over would have found nothing.
+    #[test]
+    fn what_is_passed_over_has_nothing(text in private_soup()) {
+        prop_assert_eq!(found_in(&text), found_by(&text, true, true));
+    }
+
     #[test]
     fn pieces_are_in_order_and_the_rest_is_untouched(text in private_soup()) {
         let redaction = redact(&text);
@@ -467,6 +479,93 @@ proptest! {
     }
 }
 
+/// Names of secrets as people tell one from another, each in a pair, in CSV and in Markdown.
+#[test]
+fn qualified_names_are_names_of_secrets() {
+    for name in [
+        "password2",
+        "Password 1",
+        "password_2",
+        "Password (initial)",
+        "Kennwort (neu)",
+        "new_password2",
+        "passwd_old",
+        "password_plain",
+        "api_token_prod",
+        "secretKey2",
+        "access token (prod)",
+        "pass_phrase",
+        "Pass-word",
+    ] {
+        let csv = format!("user,{name},level\nann,Gr8tHorse77,3\nbob,Gr8tHorse78,4\n");
+        let markdown = format!("| user | {name} |\n|---|---|\n| ann | Gr8tHorse77 |\n");
+        for text in [format!("{name}: Gr8tHorse77"), format!("{name} = Gr8tHorse77"), csv, markdown]
+        {
+            let shown = redact(&text).text;
+            assert!(!shown.contains("Gr8tHorse"), "{shown}");
+        }
+    }
+    for heading in ["password:", "PASSWORD#", "password?", "password [plain]"] {
+        let shown = redact(&format!("user,{heading},level\nann,tiger-7,3\n")).text;
+        assert!(!shown.contains("tiger"), "{shown}");
+    }
+}
+
+#[test]
+fn markup_phrases_and_mappings_hide_their_values() {
+    for text in [
+        "<Password xml:space=\"preserve\">Gr8tHorse77</Password>",
+        "<wsse:Password Type=\"http://x\">Gr8tHorse77</wsse:Password>",
+        "<param name=\"password\">Gr8tHorse77</param>",
+        "<input type=\"password\" id=\"x\" value=\"Gr8tHorse77\">",
+        "<input value='Gr8tHorse77' type='password'/>",
+        "-Dpassword=Gr8tHorse77",
+        "-Djavax.net.ssl.keyStorePassword=Gr8tHorse77",
+        "keytool -storepass Gr8tHorse77 -x",
+        "requirepass Gr8tHorse77",
+        "the password for root is Gr8tHorse77",
+        "Password of the new server: Gr8tHorse77",
+        "Passwort für ann: Gr8tHorse77",
+        "root password is now Gr8tHorse77",
+        "Das Passwort ist: Gr8tHorse77",
+        "password - Gr8tHorse77",
+        "пароль — Gr8tHorse77",
+        "\"passwords\": {\"ann\": \"Gr8tHorse77\", \"bob\" : \"Gr8tHorse78\"}",
+        "secrets:\n  db: Gr8tHorse77\n  mail: \"Gr8tHorse78\"\n",
+        "\"password\",\"Gr8tHorse77\"\n",
+        "pay with 41111111 11111111",
+        "pay with 4111&nbsp;1111&nbsp;1111&nbsp;1111",
+        "pay with 4111 – 1111 – 1111 – 1111",
+        "write to ann (at) example (dot) org",
+        "write to ann&#064;example.org",
+    ] {
+        let shown = redact(text).text;
+        let is_hidden =
+            ["Gr8tHorse", "1111", "ann (at)", "ann&#"].iter().all(|s| !shown.contains(s));
+        assert!(is_hidden, "{text}: {shown}");
+    }
+    for text in [
+        "The password for the portal is changed every 90 days",
+        "password - at least 12 characters",
+        "the secret of good soup: patience",
+        "secrets:\n  provider: vault\n  enabled: true\n",
+        "\"tokens\": {\"type\": \"bearer\", \"kind\": \"refresh\"}",
+        "{\"type\": \"password\", \"label\": \"Kind7Words\"}",
+        "password reset: Monday",
+        "passwords: see chapter 7",
+    ] {
+        assert_eq!(redact(text).text, text);
+    }
+}
+
+#[test]
+fn no_line_of_the_corpus_is_passed_over() {
+    for line in CORPUS.lines() {
+        let (text, _) = read_line(line);
+        assert_eq!(found_in(&text), found_by(&text, true, true), "{text}");
+    }
+}
+
 #[test]
 fn values_of_pairs_are_hidden_in_either_order() {
     for text in [
@@ -484,4 +583,60 @@ fn values_of_pairs_are_hidden_in_either_order() {
     assert!(redact(other).text.contains("example.org"));
     let other = "{\"value\": \"seven horses\"}, {\"name\": \"password\"}";
     assert_eq!(redact(other).text, other);
+}
+
+/// The letter of an escape is no part of a name or value, and no escape is part of a mark.
+#[test]
+fn escapes_are_edges() {
+    let secrets = [
+        ("AKIAIOSFODNN7EXAMPLE", "[token]"),
+        ("password: Xy7kQ9zPp2LmNv83", "password: [password]"),
+        ("password = Xy7kQ9zPp2LmNv83", "password = [password]"),
+        ("token = Xy7kQ9zPp2LmNv83", "token = [password]"),
+        ("api_key: Xy7kQ9zPp2LmNv83", "api_key: [password]"),
+        ("4111 1111 1111 1111", "[card]"),
+        ("+40 721 234 567", "[phone]"),
+        ("RO49AAAA1B31007593840000", "[iban]"),
+        ("ana.popescu@example.org", "[email]"),
+        ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "[token]"),
+    ];
+    let escapes = [
+        r"\n", r"\t", r"\r", r"\r\n", r"\b", r"\f", r"\v", r#"\""#, r"\u000a", r"\u000A",
+        r"\u0022", r"\x0a", r"\\\n",
+    ];
+    for (secret, mark) in secrets {
+        for escape in escapes {
+            for around in ["quux {\"log\":\"x_y\"}", "s=\"x_y\"", "{\"note\": \"hi_z\", \"n\": 1}"]
+            {
+                let with = |inner: &str| around.replace('_', &format!("{escape}{inner}{escape}"));
+                check(&with(secret), &with(mark));
+                let text = with(secret);
+                let at_once = read_in_pieces(&text, usize::MAX / 2, 0);
+                for n_chars in [1, 2, 3, 7] {
+                    assert_eq!(read_in_pieces(&text, n_chars, REDACTION_CONTEXT_CHARS), at_once);
+                }
+            }
+        }
+    }
+    check(r#"{"a":"password:\tXy7kQ9zPp2"}"#, r#"{"a":"password:\t[password]"}"#);
+    check(r#"{"a":"x\\npassword: Xy7kQ9zPp2"}"#, r#"{"a":"x\\npassword: [password]"}"#);
+}
+
+#[test]
+fn backslashes_of_paths_and_passwords_are_no_escapes() {
+    for text in [
+        r"C:\new\token",
+        r"C:\password\token42abc",
+        r"C:\tools\password\newThing.txt",
+        r"C:\Users\ann\tokens\readme2.txt",
+        r#""C:\\new\\token\\bin7""#,
+        r"\\server\password\backup",
+        r"\textbf{password} \beta \rho \nu",
+    ] {
+        check(text, text);
+    }
+    check(r"in C:\temp\nAKIAIOSFODNN7EXAMPLE", r"in C:\temp\n[token]");
+    check(r#""C:\temp\npassword:\tXy7kQ9zPp2""#, r#""C:\temp\npassword:\t[password]""#);
+    check(r"password = Xy7k\n0Zebra", "password = [password]");
+    check(r#"{"password":"Xy7k\nQ9 Zebra"}"#, r#"{"password":"[password]"}"#);
 }

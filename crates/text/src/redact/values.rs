@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::escapes;
+
 /// What ends a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closing {
@@ -100,7 +102,10 @@ fn end_of(text: &str, start: usize, closing: Closing) -> usize {
             rest.find(&three).unwrap_or_else(line)
         }
     };
-    start + len
+    match closing {
+        Closing::Blank | Closing::Word => escapes::value_end(text, start, start + len),
+        Closing::Quote(_) | Closing::Escaped(_) | Closing::Triple(_) => start + len,
+    }
 }
 
 fn blank_len(rest: &str, ends: impl Fn(char, &str) -> bool) -> usize {

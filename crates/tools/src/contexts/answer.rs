@@ -76,6 +76,9 @@ pub fn read_node(
     loop {
         let node = read(&request)?;
         let mut value = node_json(&node);
+        if let Some(behind) = behind_the_end(&node, request.offset) {
+            value["warnings"] = json!([behind]);
+        }
         if let Some(next) = node.next {
             value["next"] = json!(next.to_string());
         }
@@ -94,6 +97,18 @@ pub fn read_node(
             _ => return Ok((value, node.around("/text"))),
         }
     }
+}
+
+/// Says that an offset is behind the last character or member of a node.
+fn behind_the_end(node: &Node, offset: usize) -> Option<String> {
+    let end = match (node.total_chars, node.text.as_str()) {
+        (Some(total), "") => format!("the string ends at character {total}"),
+        (None, "[]" | "{}") => format!("the {} ends before member {offset}", node.kind),
+        _ => return None,
+    };
+    let message =
+        format!("nothing is there: {end}; give a smaller `offset`, or leave it out to begin again");
+    (offset > 0).then_some(message)
 }
 
 fn node_json(node: &Node) -> Value {

@@ -58,15 +58,15 @@ impl Fixture {
                 files: config,
                 data_dir: Some(folder.join("store")),
                 n_extractors: 1,
+                left: None,
             })
             .unwrap(),
         );
         let of_knowledge = knowledge::ServiceSlot::default();
         let of_contexts = contexts::ServiceSlot::default();
-        let mut runners: HashMap<String, Arc<dyn Runner>> = HashMap::from([
-            (files::INDEX_JOB.to_owned(), indexer.index_runner()),
-            (files::VECTORS_JOB.to_owned(), indexer.vectors_runner()),
-        ]);
+        let of_files = files::ServiceSlot::default();
+        let mut runners: HashMap<String, Arc<dyn Runner>> = HashMap::new();
+        runners.extend(files::JOBS.map(|kind| (kind.to_owned(), of_files.runner())));
         runners.extend(knowledge::JOBS.map(|kind| (kind.to_owned(), of_knowledge.runner())));
         runners.extend(contexts::JOBS.map(|kind| (kind.to_owned(), of_contexts.runner())));
         let config = QueueConfig::for_one_machine();
@@ -83,6 +83,7 @@ impl Fixture {
             clock: clock.clone(),
             index_wait: Duration::ZERO,
         });
+        of_files.set(files.clone());
         let knowledge = knowledge::Service::new(knowledge::ServiceConfig {
             store: store.clone(),
             catalogue: store.catalogue(),

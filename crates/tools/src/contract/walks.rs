@@ -196,39 +196,67 @@ fn rows_of_a_table_in_every_format() {
     }
 }
 
+/// Every query was given its first three results, and nothing led to the others.
 #[test]
-fn answers_of_a_batch() {
+fn every_result_of_a_batch() {
     let folder = Folder::new();
-    let rows: Vec<String> = (0..60).map(|n| format!("{n},Place {n} of many")).collect();
-    folder.write("places.csv", format!("id,name\n{}\n", rows.join("\n")));
+    let row = |n: usize| format!("{n},Place {n} of many,{},{}\n", "hill ".repeat(n % 9), n * 7);
+    let rows: String = (0..90).map(row).collect();
+    folder.write("places.csv", format!("id,name,about,size\n{rows}"));
     let service = filters::Service::open(filters::Settings {
         folder: folder.path().to_owned(),
         filters: filters::FiltersConfig::default(),
         dimensions: vec![
             serde_json::from_value(json!({
                 "category": "place", "source": "places.csv", "value": "id",
-                "filter_key": "places", "name": "name",
+                "filter_key": "places", "name": "name", "context": "About: {about}",
+                "metadata": { "size": "size" },
             }))
             .unwrap(),
         ],
         name_embedder: None,
     })
     .unwrap();
-    let tool = SearchFiltersBatch::new(service);
-    let queries: Vec<Value> = (0..60)
-        .map(|n| json!({ "category": "place", "query": format!("Place {n} of many"), "limit": 3 }))
+    let queries: Vec<Value> = (0..100)
+        .map(|n| match n % 10 {
+            // Nothing has this name: its answer comes once, too.
+            4 => json!({ "category": "place", "query": "quixotic" }),
+            6 | 7 => json!({ "category": "place", "query": "of many", "limit": n % 7 + 44 }),
+            _ => json!({ "category": "place", "query": format!("Place {n} of many"), "limit": 14 }),
+        })
         .collect();
-    let first = |page: &Value| -> Vec<String> {
-        let responses = page["responses"].as_array().unwrap();
-        responses
-            .iter()
-            .map(|one| one["results"][0]["filterValue"].as_str().unwrap().to_owned())
-            .collect()
+    let single = crate::filters::SearchFilters::new(service.clone());
+    let values = |response: &Value| -> Vec<String> {
+        let results = response["results"].as_array().into_iter().flatten();
+        results.map(|one| one["filterValue"].as_str().unwrap().to_owned()).collect()
     };
-    let expected: Vec<String> = (0..60).map(|n: usize| n.to_string()).collect();
+    let alone = |query: &Value| values(&call(&single, query.as_object().unwrap(), budgets()[2]));
+    let expected: Vec<Vec<String>> = queries.iter().map(alone).collect();
+    let n_results = expected.iter().map(Vec::len).sum::<usize>();
+    assert!(n_results > 900, "{n_results}");
+    let tool = SearchFiltersBatch::new(service);
     for budget in budgets() {
-        let seen = walk(&tool, &json!({ "queries": queries }), budget, ("/next", "cursor"), first);
+        let mut arguments = json!({ "queries": queries }).as_object().unwrap().clone();
+        let mut seen: Vec<Vec<String>> = vec![Vec::new(); queries.len()];
+        let mut n_answers = vec![0; queries.len()];
+        for page_idx in 0.. {
+            let page = call(&tool, &arguments, budget);
+            assert!(budget.fits(&page.to_string()), "a page is over its budget");
+            let responses = page["responses"].as_array().unwrap();
+            assert!(page_idx > 0 || budget.chars < 100_000 || responses.len() == 100, "{budget:?}");
+            for (at, response) in responses.iter().enumerate() {
+                let at = response["index"].as_u64().map_or(at, |index| index as usize);
+                seen[at].extend(values(response));
+                n_answers[at] += 1;
+                assert_eq!(response["ok"], true, "{response}");
+            }
+            match page.get("next") {
+                Some(next) => arguments.insert("cursor".to_owned(), next.clone()),
+                None => break,
+            };
+        }
         assert_eq!(seen, expected, "{budget:?}");
+        assert!(n_answers.iter().all(|n| *n > 0), "{budget:?}: {n_answers:?}");
     }
 }
 
@@ -292,6 +320,51 @@ fn files_of_a_search_and_the_text_of_one() {
         let shown = call(&fetch, json!({ "id": id }).as_object().unwrap(), budget);
         assert!(shown["text"].as_str().unwrap().contains("paragraph 733"), "{budget:?}");
     }
+}
+
+/// Numbers counted files: where the first results had copies, the next page gave some of them again.
+#[test]
+fn numbers_count_results_and_those_behind_the_end_say_so() {
+    let mut fixture = Fixture::new();
+    for n in 0..11 {
+        for copy in 0..=n % 4 {
+            let text = format!("lighthouse number {n} of the coast, {}\n", "white ".repeat(n));
+            fixture.folder.write(format!("shelf/copy-{copy}/note-{n:02}.txt"), text);
+        }
+    }
+    let index = crate::files::IndexFolder::new(fixture.files.clone());
+    let root = json!({ "root": fixture.path("shelf") });
+    call(&index, root.as_object().unwrap(), budgets()[2]);
+    fixture.work();
+    let search = SearchFiles::new(fixture.files.clone());
+    let page = |offset: usize, k: usize| {
+        let arguments = json!({ "query": "lighthouse", "k": k, "offset": offset });
+        call(&search, arguments.as_object().unwrap(), budgets()[2])
+    };
+    let all = field("items", "path")(&page(0, 100));
+    assert_eq!(all.len(), 12, "{all:?}");
+    for k in [1, 2, 3, 5, 7, 100] {
+        let mut seen = Vec::new();
+        for offset in (0..all.len()).step_by(k) {
+            let page = page(offset, k);
+            seen.extend(field("items", "path")(&page));
+            let next = page["pagination"].get("next");
+            assert_eq!(next.is_some(), offset + k < all.len(), "{offset} {k}: {page}");
+        }
+        assert_eq!(seen, all, "{k}");
+    }
+    for offset in [12, 13, 299, 300, 5_000] {
+        let page = page(offset, 3);
+        assert_eq!(page["items"], json!([]), "{offset}");
+        let said = page["warnings"].to_string();
+        assert!(said.contains("behind the last") && said.contains("leave it out"), "{said}");
+    }
+    let open = OpenFile::new(fixture.files.clone());
+    let path = fixture.path("shelf/copy-0/note-01.txt");
+    let far = json!({ "path": path, "offset": 9_000 });
+    let said = call(&open, far.as_object().unwrap(), budgets()[2]);
+    assert!(said["warnings"][0].as_str().unwrap().contains("leave it out"), "{said}");
+    assert_eq!(said.get("next"), None);
 }
 
 /// A walk of `search` ended at two hundred results, and so did one of `search_documents`.

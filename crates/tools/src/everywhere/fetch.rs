@@ -105,7 +105,10 @@ impl Fetch {
             }
             if start == end {
                 let unit = if source == "tables" { "row" } else { "character" };
-                value["warnings"] = json!([format!("nothing is there: it ends at {unit} {total}")]);
+                value["warnings"] = json!([format!(
+                    "nothing is there: it ends at {unit} {total}; give a smaller `offset`, or \
+                     leave it out to begin again"
+                )]);
             }
             if start > 0 {
                 // The last part of a text may be short: the one before it is not for that.

@@ -54,14 +54,14 @@ impl Resources for Things {
         let part = Part { offset: Some(row), max_chars: usize::MAX };
         // Whatever cannot be fetched does not exist for this caller.
         let Ok((_, fetched)) = self.service.fetch(caller, id, &part) else { return Ok(None) };
-        let text = fetched.text;
         // Only the rows of a table come in pages; texts are whole.
-        let body = match fetched.span {
+        let next = match fetched.span {
             Some(Stretch { start, end, total }) if start < end && end < total => {
-                ResourceBody::SourcePart { text, next: format!("{PREFIX}{id}{ROW}{end}") }
+                Some(format!("{PREFIX}{id}{ROW}{end}"))
             }
-            _ => ResourceBody::SourceText(text),
+            _ => None,
         };
+        let body = ResourceBody::SourceText { text: fetched.text, around: fetched.around, next };
         Ok(Some(ResourceContent { mime_type: "text/plain".to_owned(), body }))
     }
 }

@@ -72,6 +72,7 @@ fn spec() -> Spec {
                         "source": { "type": "string" },
                         "pointer": { "type": "string" },
                         "duplicates": { "type": "array", "items": { "type": "object" } },
+                        "no_text": { "type": "string" },
                         "explanation": { "type": "object" },
                     },
                     "required": ["id", "title", "url"],
@@ -114,6 +115,9 @@ impl Tool for Search {
                 });
                 if let Some(pointer) = &merged.hit.pointer {
                     result["pointer"] = json!(pointer);
+                }
+                if let Some(why) = &merged.hit.no_text {
+                    result["no_text"] = json!(why);
                 }
                 if !merged.duplicates.is_empty() {
                     let duplicates = merged.duplicates.iter().map(|duplicate| {

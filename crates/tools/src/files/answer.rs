@@ -6,6 +6,7 @@ use files::{Error, MCP_VERSION, Service};
 use model::{Caller, with_causes};
 use serde_json::{Value, json};
 
+use crate::object_error::object_error;
 use crate::{Answer, Code, Spec, ToolError};
 
 /// Writes errors of the family with the common codes, for the argument that named the
@@ -43,6 +44,8 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
         Error::NeedsAdmin => ToolError::new(Code::Forbidden, message)
             .with_detail("argument", "full")
             .with_hint("leave `full` out: what changed is indexed without it"),
+        Error::StopNeedsAdmin => ToolError::new(Code::Forbidden, message)
+            .with_hint("`GET /v1/jobs/{id}` says how far it is"),
         Error::Busy { root, .. } => about(Code::Conflict, message, argument, root)
             .with_hint("call again when that has ended, or with the same `full` to join it"),
         Error::Cancelled { root } => about(Code::Conflict, message, argument, root)
@@ -52,12 +55,12 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
             ToolError::new(Code::LlmUpstream, message)
                 .with_hint("try again later; without `[llm]` the answer is made by rules")
         }
+        Error::Object(error) => object_error(error, |_| JOB_HINT),
         Error::BadRoot { .. }
         | Error::BadPattern { .. }
         | Error::JobFailed { .. }
         | Error::Store(_)
-        | Error::Retrieve(_)
-        | Error::Ingest(_) => ToolError::internal(with_causes(&error)),
+        | Error::Retrieve(_) => ToolError::internal(with_causes(&error)),
     }
 }
 
@@ -67,6 +70,9 @@ fn about(code: Code, message: String, argument: &str, received: String) -> ToolE
         .with_detail("argument", argument)
         .with_detail("received", received)
 }
+
+/// What to do about a job that is not there.
+const JOB_HINT: &str = "`GET /v1/jobs` lists yours; a job is forgotten some time after its end";
 
 /// What to do about a pointer that leads nowhere.
 const POINTER_HINT: &str =
@@ -85,7 +91,6 @@ pub(super) fn versioned(mut value: Value) -> Answer {
     Answer::new(value)
 }
 
-/// The schema of the version.
 pub(super) fn version_schema() -> Value {
     json!({ "type": "string" })
 }

@@ -173,22 +173,7 @@ fn place_behind(path: &str) -> Option<(String, String)> {
 fn path_in(given: String) -> String {
     let Some(address) = given.strip_prefix("file://") else { return given };
     let address = address.strip_prefix("localhost").unwrap_or(address);
-    let (mut bytes, mut rest) = (Vec::new(), address.as_bytes());
-    while let Some((first, behind)) = rest.split_first() {
-        let code = (*first == b'%').then(|| behind.get(..2)).flatten();
-        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = behind.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    let path = String::from_utf8_lossy(&bytes).into_owned();
+    let path = model::percent_decoded(address);
     // A drive has a slash before it in an address and none in a path.
     match path.strip_prefix('/') {
         Some(drive) if drive.as_bytes().get(1) == Some(&b':') => drive.to_owned(),

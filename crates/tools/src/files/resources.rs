@@ -67,15 +67,12 @@ impl Resources for FilePlaces {
                 let text = preview.preview;
                 // A file of which there is nothing to see says why, as `openFile` does.
                 let why = || preview.warnings.iter().map(|warning| warning.message.as_str());
-                let body = match preview.window.next().filter(|_| !text.is_empty()) {
-                    Some(end) => ResourceBody::SourcePart {
-                        next: encode(&preview.path, &format!("{CHAR}{end}")),
-                        text,
-                    },
-                    None if text.is_empty() && !preview.warnings.is_empty() => {
-                        ResourceBody::OwnText(why().collect::<Vec<_>>().join("\n"))
-                    }
-                    None => ResourceBody::SourceText(text),
+                let next = preview.window.next().filter(|_| !text.is_empty());
+                let body = if next.is_none() && text.is_empty() && !preview.warnings.is_empty() {
+                    ResourceBody::OwnText(why().collect::<Vec<_>>().join("\n"))
+                } else {
+                    let next = next.map(|end| encode(&preview.path, &format!("{CHAR}{end}")));
+                    ResourceBody::SourceText { text, around: preview.around.clone(), next }
                 };
                 Ok(Some(ResourceContent { mime_type: "text/plain".to_owned(), body }))
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use across::Given;
-use files::{MAX_BY_RANK, MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
+use files::{MAX_RESULTS, MAX_WALKED, SearchRequest, Service};
 use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -68,7 +68,8 @@ impl Offset {
             Offset::Number(number) => return within_walk(number),
             Offset::Next(text) => text,
         };
-        if let Ok(number) = text.trim().parse() {
+        let whole = text.trim().trim_end_matches('0').strip_suffix('.').unwrap_or(text.trim());
+        if let Ok(number) = text.trim().parse().or_else(|_| whole.parse()) {
             return within_walk(number);
         }
         match Given::decode(text.trim()) {
@@ -142,6 +143,7 @@ fn spec() -> Spec {
                         "ext": { "type": "string" },
                         "modified": { "type": "string" },
                         "duplicates": { "type": "array", "items": { "type": "string" } },
+                        "no_text": { "type": "string" },
                     },
                     "required": ["path", "pointer", "snippet", "score", "ext", "modified"],
                 },
@@ -215,7 +217,7 @@ impl Tool for SearchFiles {
         let Filled { mut value, n_kept } = fill(answer.value, "items", items, &budget);
         value["pagination"]["returned"] = json!(n_kept);
         let mut ended = Vec::new();
-        if given.is_closed() || offset >= MAX_BY_RANK {
+        if found.pagination.is_in_fixed_order && n_items > 0 {
             ended.push(fixed_order());
         }
         if n_kept < n_items || found.pagination.has_more {

@@ -1,18 +1,16 @@
-//! `search_filters` and `search_filters_batch`: the exact value behind a name.
+//! `search_filters`: the exact value behind a name.
 
 use std::sync::Arc;
 
 use across::Given;
 use filters::{
-    DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest, SearchResult,
-    Service,
+    DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest, SearchResult, Service,
 };
 use model::{Caller, Warning};
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::paging::{Filled, bad_cursor, fill, position};
+use crate::paging::{Filled, bad_cursor, fill};
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Code, ErrorShape, InputSchema, Spec, Tool, ToolError};
 
@@ -22,23 +20,10 @@ pub struct SearchFilters {
     specs: PerCaller,
 }
 
-/// Many lookups in one call.
-pub struct SearchFiltersBatch {
-    service: Service,
-    specs: PerCaller,
-}
-
 impl SearchFilters {
     /// Looks names up in the dimensions of a service.
     pub fn new(service: Service) -> Self {
         SearchFilters { service, specs: PerCaller::default() }
-    }
-}
-
-impl SearchFiltersBatch {
-    /// Looks names up in the dimensions of a service.
-    pub fn new(service: Service) -> Self {
-        SearchFiltersBatch { service, specs: PerCaller::default() }
     }
 }
 
@@ -111,110 +96,24 @@ impl Place {
 
     /// Gives the position behind the last name that was given.
     fn find(&self, results: &[SearchResult]) -> usize {
-        let with_mark =
-            results.iter().enumerate().filter(|(_, one)| self.last.holds(&name_of(one)));
-        let nearest = with_mark.min_by_key(|(at, _)| (at + 1).abs_diff(self.n_given));
-        nearest.map_or(self.n_given, |(at, _)| at + 1).min(results.len())
+        behind(results, self.n_given, |name| self.last.holds(name))
     }
 }
 
-fn name_of(result: &SearchResult) -> String {
+/// Gives the position behind the last name that was given: where one is now that is it by its
+/// mark, and where so many names end when none is.
+pub(super) fn behind(
+    results: &[SearchResult],
+    n_given: usize,
+    is_last: impl Fn(&str) -> bool,
+) -> usize {
+    let with_mark = results.iter().enumerate().filter(|(_, one)| is_last(&name_of(one)));
+    let nearest = with_mark.min_by_key(|(at, _)| (at + 1).abs_diff(n_given));
+    nearest.map_or(n_given, |(at, _)| at + 1).min(results.len())
+}
+
+pub(super) fn name_of(result: &SearchResult) -> String {
     format!("{}={}", result.filter_key, result.filter_value)
-}
-
-impl Tool for SearchFiltersBatch {
-    fn spec(&self, caller: &Caller) -> Option<Arc<Spec>> {
-        self.specs.get(self.service.categories(caller), batch_spec)
-    }
-
-    fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        let Batch { queries, cursor } = call.parse()?;
-        let begin = position(cursor.as_deref())?.min(queries.len() - 1);
-        let rest = &queries[begin..];
-        let responses = self.service.search_many(call.caller, rest).map_err(|e| refused(&e))?;
-        let responses = responses
-            .into_iter()
-            .map(|response| match response {
-                Ok(response) => Ok(Answer::of(&response)?.value),
-                Err(error) => Ok(refused(&error).to_json(ErrorShape::OkFalse)),
-            })
-            .collect::<Result<Vec<Value>, ToolError>>()?;
-        let n_responses = responses.len();
-        let mut answer = json!({ "ok": true, "responses": [] });
-        let (responses, left_out) = shrunk(responses, &call.budget);
-        if !left_out.is_empty() {
-            let notice = format!(
-                "to fit all answers, each was given without {}: call `search_filters` for one of \
-                 them in full",
-                left_out.join(", ")
-            );
-            answer["warnings"] = json!([notice]);
-        }
-        let Filled { mut value, n_kept } = fill(answer, "responses", responses, &call.budget);
-        if n_kept < n_responses {
-            value["next"] = json!((begin + n_kept).to_string());
-        }
-        Ok(Answer::new(value).with_n_results(n_kept))
-    }
-}
-
-/// How far answers of a batch are shrunk, one after the other, before any of them is dropped.
-const SHRINKINGS: [Shrinking; 8] = [
-    // The best match is one of the results: its value says which.
-    ("the fields of `bestMatch`", |response| {
-        if let Some(best) = response.get_mut("bestMatch") {
-            *best = json!({ "filterKey": best["filterKey"], "filterValue": best["filterValue"] });
-        }
-    }),
-    ("`metadata`", |response| {
-        each_result(response, |result| drop(result.shift_remove("metadata")));
-    }),
-    ("results after the third", |response| keep_results(response, 3)),
-    ("results after the second", |response| keep_results(response, 2)),
-    ("results after the first", |response| keep_results(response, 1)),
-    ("`context`", |response| {
-        each_result(response, |result| drop(result.shift_remove("context")));
-    }),
-    ("warnings of its own", |response| {
-        if let Some(response) = response.as_object_mut() {
-            response.shift_remove("warnings");
-        }
-    }),
-    ("the rest of long names", |response| {
-        each_result(response, |result| {
-            if let Some(Value::String(name)) = result.get_mut("name")
-                && let Some((cut, _)) = name.char_indices().nth(SHRUNK_NAME_CHARS)
-            {
-                name.truncate(cut);
-                name.push('…');
-            }
-        });
-    }),
-];
-
-/// What is left of a long name, where a hundred of them would not fit otherwise.
-const SHRUNK_NAME_CHARS: usize = 60;
-
-/// What is left out, and how.
-type Shrinking = (&'static str, fn(&mut Value));
-
-/// Room for the notices of an answer of a batch.
-const NOTICE_CHARS: usize = 1_000;
-
-/// Shrinks all answers of a batch until they fit one answer, as far as that goes, and says what
-/// was left out.
-fn shrunk(mut responses: Vec<Value>, budget: &text::Budget) -> (Vec<Value>, Vec<&'static str>) {
-    let budget = budget.without_sentences(NOTICE_CHARS);
-    let mut left_out = Vec::new();
-    for (what, shrink) in SHRINKINGS {
-        let whole = json!({ "ok": true, "responses": responses }).to_string();
-        if budget.fits(&whole) {
-            break;
-        }
-        responses.iter_mut().for_each(shrink);
-        left_out.push(what);
-    }
-    (responses, left_out)
 }
 
 /// Takes the cursor out of the arguments, which the service's request does not know.
@@ -222,17 +121,6 @@ fn without_cursor(call: &Call<'_>) -> (Option<String>, Map<String, Value>) {
     let mut arguments = call.arguments.clone();
     let cursor = arguments.shift_remove("cursor");
     (cursor.and_then(|cursor| cursor.as_str().map(str::to_owned)), arguments)
-}
-
-fn each_result(response: &mut Value, change: impl Fn(&mut serde_json::Map<String, Value>)) {
-    let results = response.get_mut("results").and_then(Value::as_array_mut);
-    results.into_iter().flatten().filter_map(Value::as_object_mut).for_each(change);
-}
-
-fn keep_results(response: &mut Value, n_results: usize) {
-    if let Some(results) = response.get_mut("results").and_then(Value::as_array_mut) {
-        results.truncate(n_results);
-    }
 }
 
 /// Writes an error of the family with the codes of the server.
@@ -263,7 +151,7 @@ pub fn refused(error: &filters::Error) -> ToolError {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "read as the request of the service")]
-struct Arguments {
+pub(super) struct Arguments {
     category: String,
     /// name, alias or code
     #[schemars(length(max = MAX_QUERY_CHARS))]
@@ -289,23 +177,8 @@ struct SingleArguments {
     cursor: Option<String>,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "read as requests of the service")]
-struct BatchArguments {
-    #[schemars(length(min = 1, max = MAX_BATCH))]
-    queries: Vec<Arguments>,
-    /// `next` of the answer before, with the same queries
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Batch {
-    queries: Vec<SearchRequest>,
-    cursor: Option<String>,
-}
-
 /// Names the categories that the caller may use, at the place of `category`.
-fn with_categories(mut schema: Value, category: &str, categories: &[String]) -> Value {
+pub(super) fn with_categories(mut schema: Value, category: &str, categories: &[String]) -> Value {
     if let Some(category) = schema.pointer_mut(category) {
         category["enum"] = json!(categories);
     }
@@ -356,66 +229,7 @@ fn single_spec(categories: &[String]) -> Spec {
     spec
 }
 
-fn batch_spec(categories: &[String]) -> Spec {
-    let mut spec = Spec::read_only(
-        "search_filters_batch",
-        "Search filters, many at once",
-        "The same lookups as search_filters, up to 100 in one call; answers come in order.",
-    )
-    .with_input(with_categories(
-        InputSchema::of::<BatchArguments>(),
-        "/properties/queries/items/properties/category",
-        categories,
-    ))
-    .with_output(json!({
-        "type": "object",
-        "properties": {
-            "ok": { "type": "boolean" },
-            "responses": { "type": "array", "items": response_schema() },
-            "next": { "type": "string" },
-            "warnings": { "type": "array", "items": { "type": "string" } },
-        },
-        "required": ["ok", "responses"],
-    }))
-    .with_source_text(&[
-        "/responses/*/results/*/name",
-        "/responses/*/results/*/context",
-        "/responses/*/bestMatch/name",
-        "/responses/*/bestMatch/context",
-        "/responses/*/results/*/explanation/matched",
-        "/responses/*/bestMatch/explanation/matched",
-        "/responses/*/results/*/metadata/**",
-        "/responses/*/bestMatch/metadata/**",
-    ]);
-    spec.errors = ErrorShape::OkFalse;
-    spec
-}
-
-/// One answer of a batch: as `search_filters` gives it, or smaller. A best match may be given by
-/// its value alone, which says which of the results it is.
-fn response_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "ok": { "type": "boolean" },
-            "results": { "type": "array", "items": result_schema() },
-            "bestMatch": {
-                "type": "object",
-                "properties": {
-                    "filterKey": { "type": "string" },
-                    "filterValue": { "type": "string" },
-                },
-                "required": ["filterKey", "filterValue"],
-            },
-            "totalMatches": { "type": "integer" },
-            "error": { "type": "string" },
-            "warnings": { "type": "array", "items": { "type": "string" } },
-        },
-        "required": ["ok"],
-    })
-}
-
-fn result_schema() -> Value {
+pub(super) fn result_schema() -> Value {
     json!({
         "type": "object",
         "properties": {

@@ -94,7 +94,8 @@ fn a_hundred_names_give_a_hundred_answers_whatever_their_length() {
         .value;
     spec.check_output(&answer).unwrap();
     let responses = answer["responses"].as_array().unwrap();
-    assert_eq!((responses.len(), answer.get("next")), (100, None));
+    // The other results of each are behind `next`.
+    assert!(responses.len() == 100 && answer["next"].is_string(), "{}", responses.len());
     for (at, response) in responses.iter().enumerate() {
         assert_eq!(response["results"][0]["filterValue"], json!(at.to_string()), "{response}");
     }

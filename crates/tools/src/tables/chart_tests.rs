@@ -130,6 +130,24 @@ fn hours_without_rows_are_on_the_axis() {
     assert!(says(&chart, "gaps, not zeros"));
 }
 
+/// One series said its gaps, several did not.
+#[test]
+fn each_series_says_the_points_that_it_lacks() {
+    let fixture = fixture();
+    let by_two = |op: &str| {
+        let (_, chart) = fixture.ask(json!({
+            "title": "Days", "chart_type": "line",
+            "group_by": [{ "field": "at", "bucket": "day" }, "shop"],
+            "measures": [{ "op": op, "field": "rate" }],
+        }));
+        chart
+    };
+    let chart = by_two("avg");
+    assert!(says(&chart, "gaps and not zeros: `1001` lacks 1 of 2, `5003` lacks 1 of 2"));
+    let counted = by_two("count_distinct");
+    assert!(!says(&counted, "lacks"), "{:?}", counted.warnings);
+}
+
 #[test]
 fn numbers_of_shops_are_no_years() {
     let fixture = fixture();

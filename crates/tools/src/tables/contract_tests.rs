@@ -9,8 +9,8 @@ use std::time::Duration;
 use model::{Access, Caller, Clearance, Deadline, Identity, TenantId};
 use serde_json::{Value, json};
 use tables::{
-    Error, Field, MAX_CELL_CHARS, MAX_FACET_ROWS, QueryRequest, Result, Schema, Service,
-    ServiceConfig, TableConfig, demo, infer, infer_config,
+    Error, ExportFormat, Field, MAX_CELL_CHARS, MAX_FACET_ROWS, QueryRequest, Result, Schema,
+    Service, ServiceConfig, TableConfig, demo, infer, infer_config,
 };
 
 use super::arguments::query_request;
@@ -323,6 +323,24 @@ fn facets_of_many_values_are_cut_and_say_so() {
     );
 }
 
+/// Bars hold no null, so what they add up to was less than the total, and nothing said why.
+#[test]
+fn a_histogram_says_how_many_have_no_value() {
+    let toml = "name = \"t\"\nsource = \"t.csv\"\n[fields]\nname = { type = \"string\" }\n\
+                n = { type = \"array\", items = { type = \"number\" }, match = \"range\" }";
+    let rows: String = (0..40).map(|n| format!("a,{n}\n")).collect();
+    let bed = Bed::new(toml, "t.csv", &format!("name,n\n{rows}b,\nb,\n"));
+    let facet = |name: &str| {
+        let asked = json!({ "format": "stats", "facets": ["n"], "filters": { "name": name } });
+        bed.query(asked)["facets"]["n"].clone()
+    };
+    let all = bed.query(json!({ "format": "stats", "facets": ["n"] }))["facets"]["n"].clone();
+    assert_eq!(all["rows"], json!([{ "value": null, "total": 2 }]));
+    let bars = all["histogram"]["totals"].as_array().unwrap().iter().filter_map(Value::as_u64);
+    assert_eq!((bars.sum::<u64>(), &all["total"]), (40, &json!(42)));
+    assert_eq!(facet("a")["rows"], json!([]), "where every row has one, nothing is said");
+}
+
 #[test]
 fn rows_of_a_database_that_do_not_fit_are_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -338,6 +356,16 @@ fn rows_of_a_database_that_do_not_fit_are_said() {
     assert_eq!(stats["warnings"][0]["message"], said);
     let described = bed.described();
     assert_eq!(described["warnings"][0]["message"], said);
+    let mut written = Vec::new();
+    let request = query_request(&json!({})).unwrap();
+    let caller = Caller::local_admin();
+    let exported = bed
+        .service
+        .export(&caller, &request, ExportFormat::Csv, &|_, _| None, &mut written, &deadline())
+        .unwrap();
+    let messages: Vec<&str> =
+        exported.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!((exported.n_rows, messages), (2, vec![said]));
 }
 
 #[test]

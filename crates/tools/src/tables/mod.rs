@@ -33,6 +33,8 @@ mod chart_tests;
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]
+mod database_tests;
+#[cfg(test)]
 mod operators_tests;
 #[cfg(test)]
 mod private_tests;

@@ -48,7 +48,6 @@ pub(super) fn query_json(response: &QueryResponse) -> Value {
     Value::Object(answer)
 }
 
-/// Writes rows as objects.
 pub(super) fn row_objects(columns: &[String], rows: &[Vec<tables::Value>]) -> Vec<Value> {
     let object = |row: &Vec<tables::Value>| {
         let cells = row.iter().map(tables::Value::to_json);

@@ -1,5 +1,7 @@
 //! A table of PostgreSQL, queried in place.
 
+mod columns;
+mod sample;
 mod transaction;
 
 use std::sync::{Arc, mpsc};
@@ -12,16 +14,16 @@ use tokio_postgres::Client;
 
 use super::answer;
 use super::join::{self, Join};
-use super::statement::{Dates, Dialect, Key, SqlColumn, Target, quoted};
+use super::statement::{Dialect, Key, SqlColumn, Target, quoted};
 use super::{aggregate, fit};
-use crate::moment::{MAX_MILLIS, MIN_MILLIS};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::related::Lookup;
 use crate::source::without_password;
 use crate::{
-    Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result,
-    TableSpec, Value, suggest,
+    Aggregate, AggregateAnswer, Cells, ColumnSpec, Error, Kind, LoadReport, Result, TableSpec,
+    Value, suggest,
 };
+pub use sample::{DatabaseColumn, DatabaseSample, postgres_sample, postgres_tables};
 use transaction::Transaction;
 
 /// The longest that connecting may take.
@@ -33,10 +35,6 @@ const REPORT_KEPT: Duration = Duration::from_secs(60);
 
 /// How often it is looked whether the database is there, while somebody asks.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-
-/// The largest number that a float holds, and one near the smallest that has all its digits.
-const LARGEST: &str = "1.7976931348623157e308";
-const SMALLEST: &str = "2.3e-308";
 
 /// The name of the table inside a statement. A key without it would be taken for the column of
 /// the result that has the same name and is text.
@@ -77,42 +75,18 @@ impl PostgresTable {
         spec: &TableSpec,
         lookups: &[(&Lookup, &str)],
     ) -> Result<Self> {
-        let source_name = format!("{}#{table}", without_password(url));
-        let address = PostgresAddress::parse(url, CONNECT_LIMIT)
-            .map_err(|cause| Error::BadAddress { source_name: source_name.clone(), cause })?;
+        let inner = Inner::of(url, table, spec, lookups)?;
         if spec.columns.is_empty() {
             return Err(Error::Unsupported {
-                source_name,
+                source_name: inner.source_name,
                 column: "*".to_owned(),
                 reason: "a table of PostgreSQL needs its columns in the schema",
             });
         }
-        let others = lookups.iter().flat_map(|(lookup, _)| &lookup.spec.columns);
-        let lists = spec.columns.iter().chain(others).find(|column| column.cells != Cells::One);
-        if let Some(column) = lists {
-            return Err(Error::Unsupported {
-                source_name,
-                column: column.name.clone(),
-                reason: "several values in a cell are read from files only",
-            });
+        for (lookup, _) in lookups {
+            join::check_single(&inner.source_name, &spec.columns, lookup)?;
         }
-        let in_schema = |table: &str| table.split('.').map(quoted).collect::<Vec<_>>().join(".");
-        let from = in_schema(table);
-        let lookups =
-            lookups.iter().map(|(lookup, other)| ((*lookup).clone(), in_schema(other))).collect();
-        Ok(PostgresTable {
-            checked: Mutex::new(None),
-            inner: Arc::new(Inner {
-                pool: PostgresPool::new(address, ""),
-                source_name,
-                from,
-                specs: spec.columns.clone(),
-                lookups,
-                target: Mutex::new(None),
-                away: Mutex::new(None),
-                looked_at: Mutex::new(None),
-            }),
-        })
+        Ok(PostgresTable { checked: Mutex::new(None), inner: Arc::new(inner) })
     }
 
     /// Runs work on a thread of its own with one transaction, and waits for it until shortly
@@ -150,11 +124,11 @@ impl Table for PostgresTable {
         self.inner
             .specs
             .iter()
-            .map(|spec| (spec.name.clone(), spec.kind))
+            .map(|spec| (spec.name.clone(), spec.kind, spec.cells != Cells::One))
             .chain(self.inner.lookups.iter().flat_map(|(lookup, _)| looked_up(lookup)))
-            .map(|(name, kind)| {
+            .map(|(name, kind, has_lists)| {
                 let is_whole = is_whole(&name);
-                ColumnInfo { name, kind, has_lists: false, is_whole }
+                ColumnInfo { name, kind, has_lists, is_whole }
             })
             .collect()
     }
@@ -202,6 +176,24 @@ impl Table for PostgresTable {
 }
 
 impl Inner {
+    fn of(url: &str, table: &str, spec: &TableSpec, lookups: &[(&Lookup, &str)]) -> Result<Self> {
+        let source_name = format!("{}#{table}", without_password(url));
+        let address = PostgresAddress::parse(url, CONNECT_LIMIT)
+            .map_err(|cause| Error::BadAddress { source_name: source_name.clone(), cause })?;
+        let in_schema = |table: &str| table.split('.').map(quoted).collect::<Vec<_>>().join(".");
+        let lookups = lookups.iter();
+        Ok(Inner {
+            pool: PostgresPool::new(address, ""),
+            source_name,
+            from: in_schema(table),
+            specs: spec.columns.clone(),
+            lookups: lookups.map(|(lookup, other)| ((*lookup).clone(), in_schema(other))).collect(),
+            target: Mutex::new(None),
+            away: Mutex::new(None),
+            looked_at: Mutex::new(None),
+        })
+    }
+
     fn look_again(self: &Arc<Self>) {
         let mut looked_at = self.looked_at.lock();
         if looked_at.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
@@ -346,97 +338,6 @@ impl Inner {
         Ok(Target { dialect: Dialect::Postgres, from, columns, keys, joins })
     }
 
-    /// Learns the columns of a table and their types.
-    async fn types_of(&self, client: &Client, table: &str) -> Result<Vec<(String, String)>> {
-        let columns = client
-            .query(
-                "SELECT a.attname::text, t.typname::text FROM pg_attribute a \
-                 JOIN pg_type t ON t.oid = a.atttypid \
-                 WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped \
-                 ORDER BY a.attnum",
-                &[&table],
-            )
-            .await
-            .map_err(|cause| self.failed(cause))?;
-        Ok(columns.iter().map(|row| (row.get(0), row.get(1))).collect())
-    }
-
-    fn sql_column(&self, spec: &ColumnSpec, known: &[(String, String)]) -> Result<SqlColumn> {
-        let found = known.iter().find(|(name, _)| *name == spec.source_name);
-        let Some((_, found)) = found else {
-            return Err(Error::MissingColumn {
-                source_name: self.source_name.clone(),
-                column: spec.source_name.clone(),
-                known: known.iter().map(|(name, _)| name.clone()).collect(),
-            });
-        };
-        let name = quoted(&spec.source_name);
-        let is_whole = matches!(found.as_str(), "int2" | "int4" | "int8");
-        let is_real = matches!(found.as_str(), "float4" | "float8" | "numeric");
-        let is_moment = matches!(found.as_str(), "timestamptz" | "timestamp" | "date");
-        let expression = match spec.kind {
-            Kind::Text => format!("{name}::text COLLATE \"C\""),
-            Kind::Number if is_whole => format!("{name}::int8"),
-            // A decimal outside of what a float holds stops the whole statement when it is cast.
-            Kind::Number if found == "numeric" => format!(
-                "CASE WHEN {name} BETWEEN -{LARGEST} AND {LARGEST} THEN CASE WHEN abs({name}) < {SMALLEST} THEN 0 ELSE {name}::float8 END END"
-            ),
-            // NaN is above infinity in PostgreSQL, so one range leaves out both.
-            Kind::Number if is_real => format!(
-                "CASE WHEN {name}::float8 BETWEEN -{LARGEST} AND {LARGEST} THEN {name}::float8 END"
-            ),
-            Kind::Boolean if found == "bool" => name.clone(),
-            // Compared in its own type, so that neither infinity nor a year of six digits is cast.
-            Kind::Timestamp if is_moment => format!(
-                "CASE WHEN {name} >= '0001-01-01'::{found} AND {name} < '10000-01-01'::{found} THEN floor(extract(epoch FROM {name}) * 1000)::int8 END"
-            ),
-            Kind::Timestamp if is_whole => {
-                let millis = match spec.epoch {
-                    Epoch::S => format!("{name}::numeric * 1000"),
-                    Epoch::Ms => format!("{name}::numeric"),
-                    Epoch::Us => format!("floor({name}::numeric / 1000)"),
-                    Epoch::Ns => format!("floor({name}::numeric / 1000000)"),
-                };
-                format!(
-                    "CASE WHEN {millis} BETWEEN {MIN_MILLIS} AND {MAX_MILLIS} THEN ({millis})::int8 END"
-                )
-            }
-            Kind::Number | Kind::Boolean | Kind::Timestamp => {
-                return Err(Error::UnfitColumn {
-                    source_name: self.source_name.clone(),
-                    column: spec.source_name.clone(),
-                    found: found.clone(),
-                    kind: spec.kind.as_str(),
-                });
-            }
-        };
-        let is_whole = spec.kind == Kind::Number && is_whole;
-        // As text a float has the fewest digits that give it back, which is what rows show.
-        let rounded = (spec.kind == Kind::Number && found == "numeric").then(|| {
-            format!("({expression} IS NOT NULL AND {expression}::text::numeric <> {name})")
-        });
-        let holds_dates = spec.kind == Kind::Timestamp && found == "date";
-        let expression = format!("({expression})");
-        let misfit = match spec.kind {
-            // "Not a number" is how a typed source leaves a number empty.
-            Kind::Number if is_real => Some(format!(
-                "({name} IS NOT NULL AND {expression} IS NULL AND {name}::text <> 'NaN')"
-            )),
-            Kind::Timestamp => Some(format!("({name} IS NOT NULL AND {expression} IS NULL)")),
-            Kind::Text | Kind::Number | Kind::Boolean => None,
-        };
-        Ok(SqlColumn {
-            name: spec.name.clone(),
-            kind: spec.kind,
-            misfit,
-            expression,
-            source: name,
-            rounded,
-            is_whole,
-            dates: if holds_dates { Dates::Yes } else { Dates::No },
-        })
-    }
-
     fn failed(&self, cause: tokio_postgres::Error) -> Error {
         use tokio_postgres::error::SqlState;
         if cause.code() == Some(&SqlState::QUERY_CANCELED) {
@@ -450,10 +351,10 @@ impl Inner {
 }
 
 /// Gives the looked-up columns with what they hold.
-fn looked_up(lookup: &Lookup) -> impl Iterator<Item = (String, Kind)> + '_ {
+fn looked_up(lookup: &Lookup) -> impl Iterator<Item = (String, Kind, bool)> + '_ {
     lookup.columns.iter().map(|(name, column)| {
         let specs = &lookup.spec.columns;
         let spec = specs.iter().find(|spec| spec.name == *column);
-        (name.clone(), spec.map_or(Kind::Text, |spec| spec.kind))
+        (name.clone(), spec.map_or(Kind::Text, |spec| spec.kind), false)
     })
 }

@@ -1,10 +1,10 @@
 //! Statements of one query, run in one transaction, and their cells.
 
 use model::Deadline;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::{FromSql, ToSql, Type};
 use tokio_postgres::{Client, Row};
 
-use super::super::answer::{Cell, Run};
+use super::super::answer::{Cell, Item, Run};
 use super::super::statement::Statement;
 use super::Inner;
 use crate::{Result, Value};
@@ -56,5 +56,25 @@ fn take(row: &Row, at: usize, cell: Cell) -> Result<Value, tokio_postgres::Error
         Cell::Boolean => row.try_get::<_, Option<bool>>(at)?.map_or(Value::Null, Value::Boolean),
         Cell::Moment => row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::Timestamp),
         Cell::Key => Value::Null,
+        Cell::List(items) => Value::List(match items {
+            Item::Text => list::<String>(row, at, Value::Text)?,
+            Item::Whole => list::<i64>(row, at, Value::Integer)?,
+            Item::Real => list::<f64>(row, at, Value::Real)?,
+            Item::Boolean => list::<bool>(row, at, Value::Boolean)?,
+            Item::Moment => list::<i64>(row, at, Value::Timestamp)?,
+        }),
     })
+}
+
+/// Gives the values of a list; of one that is null, none.
+fn list<'r, T>(
+    row: &'r Row,
+    at: usize,
+    value: impl Fn(T) -> Value,
+) -> Result<Vec<Value>, tokio_postgres::Error>
+where
+    Vec<T>: FromSql<'r>,
+{
+    let items = row.try_get::<_, Option<Vec<T>>>(at)?.unwrap_or_default();
+    Ok(items.into_iter().map(value).collect())
 }

@@ -4,7 +4,6 @@ use super::Server;
 use crate::cli::ClientName;
 use crate::print;
 
-/// A client.
 pub(super) struct Client {
     pub(super) place: Place,
     pub(super) shape: Shape,

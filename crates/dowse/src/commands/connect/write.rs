@@ -140,7 +140,6 @@ fn without_section(text: &str, name: &str) -> String {
     kept.collect()
 }
 
-/// Gives the section of a TOML file.
 pub(super) fn toml_section(name: &str, entry: &Value) -> anyhow::Result<String> {
     let table: toml::Table =
         toml::Value::try_from(entry)?.try_into().context("an entry is a table")?;

@@ -140,6 +140,17 @@ pub(crate) enum ToolType {
     Get,
 }
 
+/// What becomes of strings that are too short to be indexed by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShortStrings {
+    /// Indexed together where they are more than labels of long ones.
+    Auto,
+    /// Those of one object or list are indexed together.
+    Together,
+    /// Not indexed.
+    Ignore,
+}
+
 /// What to do with tools.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ToolCommand {
@@ -158,6 +169,33 @@ pub(crate) enum ToolCommand {
         /// What it does
         #[arg(long = "type", value_enum, default_value = "search")]
         kind: ToolType,
+        /// Index strings of at least this many characters by themselves; the setting of the server
+        /// unless given
+        #[arg(long, value_name = "CHARS")]
+        threshold: Option<usize>,
+        /// What becomes of shorter strings
+        #[arg(long, value_enum, default_value = "auto")]
+        short_strings: ShortStrings,
+    },
+    /// Change a tool, and wait until its index has followed
+    Update {
+        /// The tool
+        tool: String,
+        /// Another name that an agent calls
+        #[arg(long)]
+        name: Option<String>,
+        /// Another part of the document, as a pointer
+        #[arg(long)]
+        path: Option<String>,
+        /// What an agent is told about it
+        #[arg(long)]
+        description: Option<String>,
+        /// Index strings of at least this many characters by themselves
+        #[arg(long, value_name = "CHARS")]
+        threshold: Option<usize>,
+        /// What becomes of shorter strings
+        #[arg(long, value_enum)]
+        short_strings: Option<ShortStrings>,
     },
     /// List the tools of a project, with the state of their indexes
     List {

@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 pub(crate) use self::args::ContextArgs;
 use self::args::{ContextCommand, ProjectCommand};
 use self::session::Session;
-use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, Reading, reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
+use crate::commands::{Outcome, until_stopped};
 use crate::config::Purpose;
 use crate::control::Typed;
 use crate::print;
@@ -54,9 +54,12 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
         is_terminal: std::io::stdout().is_terminal(),
         is_json: args.json,
     };
-    let outcome = run_in(&session, &args.command)?;
-    session.shared_state.open_store()?.pay_asked();
-    Ok(outcome)
+    let command = args.command.clone();
+    until_stopped(move || {
+        let outcome = run_in(&session, &command)?;
+        session.shared_state.open_store()?.pay_asked();
+        Ok(outcome)
+    })
 }
 
 /// Does it with the projects of a running server.

@@ -32,7 +32,6 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Prints the id of what was made.
     pub(super) fn made(&self, id: &str) -> anyhow::Result<()> {
         if self.is_json {
             return print::json(&json!({ "id": id }));

@@ -1,16 +1,16 @@
 //! `dowse context tool`.
 
-use contexts::{IndexStatus, NewTool, Tool, ToolKind};
+use contexts::{IndexStatus, NewTool, ShortStringsUse, Tool, ToolChange, ToolKind};
 use serde_json::json;
 
-use super::args::{ToolCommand, ToolType};
+use super::args::{ShortStrings, ToolCommand, ToolType};
 use super::session::Session;
 use crate::print;
 
 pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()> {
     let (service, caller) = (&session.service, &session.caller);
     match command {
-        ToolCommand::Create { table, name, path, description, kind } => {
+        ToolCommand::Create { table, name, path, description, kind, threshold, short_strings } => {
             let new = NewTool {
                 kind: match kind {
                     ToolType::Search => ToolKind::Search,
@@ -20,7 +20,8 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
                 json_path: path.clone(),
                 name: name.clone(),
                 description: description.clone(),
-                ..NewTool::default()
+                chunk_threshold_chars: *threshold,
+                short_strings: (*short_strings).into(),
             };
             let (tool, job) = service.create_tool(caller, &new)?;
             if let Some(job) = job {
@@ -28,6 +29,26 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
             }
             print::note(state(&service.get_tool(caller, &tool.id)?));
             session.made(&tool.id)?;
+        }
+        ToolCommand::Update { tool, name, path, description, threshold, short_strings } => {
+            let change = ToolChange {
+                name: name.clone(),
+                description: description.clone(),
+                json_path: path.clone(),
+                chunk_threshold_chars: *threshold,
+                short_strings: short_strings.map(Into::into),
+            };
+            anyhow::ensure!(
+                change != ToolChange::default(),
+                "nothing to change was given\n\
+                 hint: give `--name`, `--path`, `--description`, `--threshold` or `--short-strings`"
+            );
+            let tool = session.tool(tool)?;
+            let (tool, job) = service.update_tool(caller, &tool.id, &change)?;
+            if let Some(job) = job {
+                session.wait(&job)?;
+            }
+            print::note(state(&service.get_tool(caller, &tool.id)?));
         }
         ToolCommand::List { project } => {
             let project = session.project(project)?;
@@ -55,6 +76,16 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
         }
     }
     Ok(())
+}
+
+impl From<ShortStrings> for ShortStringsUse {
+    fn from(given: ShortStrings) -> Self {
+        match given {
+            ShortStrings::Auto => ShortStringsUse::Auto,
+            ShortStrings::Together => ShortStringsUse::Together,
+            ShortStrings::Ignore => ShortStringsUse::Ignore,
+        }
+    }
 }
 
 fn state(tool: &Tool) -> String {

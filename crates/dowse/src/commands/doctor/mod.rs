@@ -145,15 +145,15 @@ fn examine(located: &mut Located) -> Vec<Finding> {
             findings.retain(|finding| !is_refused(&finding.check));
             findings.extend(more.into_iter().filter(|finding| !is_known(finding)));
         }
-        Err(NotLooked::Data(error)) => findings.push(Finding::problem(
+        Err(StoreCheckError::Data(error)) => findings.push(Finding::problem(
             "data",
             format!("`{}` cannot be opened: {error:#}", data_dir.display()),
             "do what the message says; `dowse check --repair` rebuilds indexes, and \
              `dowse restore FILE` brings back a backup",
         )),
         // What was found in the configuration already has its remedy.
-        Err(NotLooked::Settings(error)) if is_among(&findings, &error) => {}
-        Err(NotLooked::Settings(error)) => findings.push(Finding::problem(
+        Err(StoreCheckError::Settings(error)) if is_among(&findings, &error) => {}
+        Err(StoreCheckError::Settings(error)) => findings.push(Finding::problem(
             "configuration",
             format!("{error:#}"),
             "fix the setting that the message names; docs/reference/configuration.md has every \
@@ -163,8 +163,8 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     findings
 }
 
-/// Why the data was not looked at.
-enum NotLooked {
+/// Why the store could not be checked.
+enum StoreCheckError {
     /// It cannot be opened, or the server that has it does not say.
     Data(anyhow::Error),
     /// A server of this configuration would not start.
@@ -183,15 +183,15 @@ fn is_among(findings: &[Finding], error: &anyhow::Error) -> bool {
     findings.iter().any(|finding| finding.state == State::Problem && is_said(finding))
 }
 
-fn of_store(located: &mut Located) -> Result<Vec<Finding>, NotLooked> {
-    let reached = located.reach(Verify::AtOpening, Jobs::Leave).map_err(NotLooked::Data)?;
+fn of_store(located: &mut Located) -> Result<Vec<Finding>, StoreCheckError> {
+    let reached = located.reach(Verify::AtOpening, Jobs::Leave).map_err(StoreCheckError::Data)?;
     let shared_state = match reached {
-        Reach::Running(connection) => return of_server(connection).map_err(NotLooked::Data),
+        Reach::Running(connection) => return of_server(connection).map_err(StoreCheckError::Data),
         Reach::Here(shared_state) => shared_state,
     };
-    let (app, _) = app(&located.config, &shared_state).map_err(NotLooked::Settings)?;
+    let (app, _) = app(&located.config, &shared_state).map_err(StoreCheckError::Settings)?;
     let options = CheckOptions::here(&located.config, located.file.as_deref());
-    store::findings(&shared_state, &app, &options).map_err(NotLooked::Data)
+    store::findings(&shared_state, &app, &options).map_err(StoreCheckError::Data)
 }
 
 /// Says that nothing was indexed, which is wrong where there are folders to index.
@@ -208,22 +208,23 @@ fn nothing_yet(located: &Located) -> Finding {
 /// Looks at the sources where nothing was ever stored: in an empty store elsewhere, so that nothing
 /// is made. An engine elsewhere is only asked whether it answers, since an empty catalogue would
 /// have it drop what it holds.
-fn without_store(located: &Located) -> Result<Vec<Finding>, NotLooked> {
+fn without_store(located: &Located) -> Result<Vec<Finding>, StoreCheckError> {
     let config = &located.config;
-    if !config.store.is_of_this_machine().map_err(NotLooked::Settings)? {
+    if !config.store.is_of_this_machine().map_err(StoreCheckError::Settings)? {
         let mut findings = machine::engine(config);
         let away = folders_away(config).into_iter();
         findings.extend(away.map(|one| Finding::problem(&one.what, one.problem, one.hint)));
         return Ok(findings);
     }
-    let reading = reach_to_read(config, Jobs::Leave).map_err(NotLooked::Data)?;
+    let reading = reach_to_read(config, Jobs::Leave).map_err(StoreCheckError::Data)?;
     let shared_state = match reading.reach {
-        Reach::Running(connection) => return of_server(connection).map_err(NotLooked::Data),
+        Reach::Running(connection) => return of_server(connection).map_err(StoreCheckError::Data),
         Reach::Here(shared_state) => shared_state,
     };
-    let (app, _) = app(&reading.config, &shared_state).map_err(NotLooked::Settings)?;
+    let (app, _) = app(&reading.config, &shared_state).map_err(StoreCheckError::Settings)?;
     let options = CheckOptions::here(config, located.file.as_deref());
-    let mut findings = store::findings(&shared_state, &app, &options).map_err(NotLooked::Data)?;
+    let mut findings =
+        store::findings(&shared_state, &app, &options).map_err(StoreCheckError::Data)?;
     findings.retain(|finding| finding.check != "index");
     Ok(findings)
 }

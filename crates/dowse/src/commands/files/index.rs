@@ -76,7 +76,7 @@ impl VectorOutcome {
 /// Indexes, while other commands can already search what is there.
 pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
     let set = open_all(&args.files, &args.folders, Need::Nothing, only_one)?.pop();
-    match set.context("nothing was opened")? {
+    match set.context("nothing was opened")?? {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
         Set::Here { shared_state, service, app, .. } => block_on(async move {
             let app = app.context("the application was not opened")?;

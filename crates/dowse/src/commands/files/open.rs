@@ -38,7 +38,7 @@ pub(crate) fn open(args: &OpenArgs) -> anyhow::Result<Outcome> {
         );
         Ok(chosen.cloned().into_iter().collect())
     })?;
-    match sets.pop().context("nothing was opened")? {
+    match sets.pop().context("nothing was opened")?? {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
         Set::Here { service, .. } => show(&service, &without_steps_up(path), args, args.json),
     }

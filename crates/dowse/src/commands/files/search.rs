@@ -12,9 +12,10 @@ use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::Outcome;
+use crate::commands::check::Providers;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
-use crate::commands::sets::{Need, Set, open_all, remembered, served};
+use crate::commands::sets::{NO_INDEX, Need, Set, is_no_index, open_all, remembered, served};
 use crate::commands::words::{add_failing_embedder, error_in_flags, failures, in_flags};
 use crate::control::Typed;
 use crate::files_cli::SearchArgs;
@@ -51,39 +52,61 @@ struct Item {
     /// Other files with the same content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     duplicates: Vec<String>,
+    /// Why there is no text of it, where it was found by its name alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    no_text: Option<String>,
 }
 
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     let mut answer: Option<Answer> = None;
     let mut opened = vec![];
+    let mut unindexed = vec![];
     for set in open_all(&args.files, &[], Need::Index, remembered)? {
-        let more = match set {
-            Set::Running(connection) => {
-                let lines = connection.captured(typed(Form::Json)?)?;
-                serde_json::from_str(&lines).context(
-                    "the running server answered something else\n\
-                     hint: it is of another version; restart it",
-                )?
+        let more = match set.and_then(|set| answer_in(set, args, &mut opened)) {
+            Ok(more) => more,
+            // The others are searched: one that was begun and never indexed must not hide them.
+            Err(error) if is_no_index(&error) => {
+                unindexed.push(error);
+                continue;
             }
-            Set::Here { service, shared_state, index_command, .. } => {
-                let answer = answer_of(&shared_state, &service, args, None, &index_command)?;
-                opened.push(shared_state);
-                answer
-            }
+            Err(error) => return Err(error),
         };
         answer = Some(match answer {
             None => more,
             Some(one) => merged(one, more, args.k),
         });
     }
+    let Some(mut answer) = answer else {
+        return Err(unindexed.into_iter().next().context("nothing was opened")?);
+    };
+    let said = unindexed.iter().map(|error| format!("{error:#}").replace("\nhint: ", "; "));
+    answer.warnings.extend(said);
     let is_terminal = std::io::stdout().is_terminal();
-    let answer = answer.context("nothing was opened")?;
     let outcome = show(&answer, args.json, is_terminal)?;
     answer.failures.iter().for_each(|failure| print::failure(failure));
     for shared_state in opened {
         shared_state.open_store()?.pay_asked();
     }
     Ok(outcome)
+}
+
+/// Searches one of the sets; one that is opened for it stays open.
+fn answer_in(set: Set, args: &SearchArgs, opened: &mut Vec<SharedState>) -> anyhow::Result<Answer> {
+    match set {
+        Set::Running(connection) => {
+            let lines = connection.captured(typed(Form::Json)?)?;
+            serde_json::from_str(&lines).context(
+                "the running server answered something else\n\
+                 hint: it is of another version; restart it",
+            )
+        }
+        Set::Here { service, shared_state, index_command, .. } => {
+            let options = SearchOptions { args, roots: None, providers: Providers::Ask };
+            let answer = answer_of(&shared_state, &service, options, &index_command)?;
+            opened.push(*shared_state);
+            Ok(answer)
+        }
+    }
 }
 
 /// Searches what a running server has indexed.
@@ -95,17 +118,25 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::R
     let service = &service.context(super::open::NO_FOLDERS)?;
     let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
     let roots = Some(roots).filter(|roots| !roots.is_empty());
-    let answer = answer_of(&host.shared_state, service, args, roots, "dowse index")?;
+    let options = SearchOptions { args, roots, providers: Providers::of(typed) };
+    let answer = answer_of(&host.shared_state, service, options, "dowse index")?;
     show(&answer, args.json || typed.is_json, typed.is_terminal)
+}
+
+/// What is searched for, where, and with which models.
+struct SearchOptions<'a> {
+    args: &'a SearchArgs,
+    roots: Option<Vec<String>>,
+    providers: Providers,
 }
 
 fn answer_of(
     shared_state: &SharedState,
     service: &Service,
-    args: &SearchArgs,
-    roots: Option<Vec<String>>,
+    options: SearchOptions<'_>,
     index_command: &str,
 ) -> anyhow::Result<Answer> {
+    let SearchOptions { args, roots, providers } = options;
     let caller = Caller::local_admin();
     let request = SearchRequest {
         query: args.query.join(" "),
@@ -119,7 +150,7 @@ fn answer_of(
     let begun = Instant::now();
     let found = service.search(&caller, &request, &Deadline::after(SEARCH_WAIT));
     let mut found = found.map_err(error_in_flags)?;
-    add_failing_embedder(shared_state, &mut found.warnings);
+    add_failing_embedder(shared_state, providers, &mut found.warnings);
     let (ms, n_results) = (begun.elapsed().as_millis(), found.items.len());
     tracing::info!(ms, n_results, exts = ?found.exts, years = ?found.years, "searched");
     if found.items.is_empty() {
@@ -131,7 +162,7 @@ fn answer_of(
             let shown = shown.join(", ");
             anyhow::ensure!(
                 was_indexed(shared_state, &roots)?,
-                "no index here: nothing of {shown} is indexed\nhint: run `{index_command}`",
+                "{NO_INDEX}: nothing of {shown} is indexed\nhint: run `{index_command}`",
             );
             // Who has just run that command must not be told to run it.
             let message = format!("{shown} {}", super::index::HOLDS_NOTHING);
@@ -163,6 +194,7 @@ fn answer(query: String, found: SearchResults) -> Answer {
         pointer: item.pointer,
         snippet: guard::redacted_piece(&item.snippet, &item.around).0,
         duplicates: item.duplicates,
+        no_text: item.no_text,
     });
     Answer {
         query,
@@ -212,7 +244,11 @@ fn show(answer: &Answer, is_json: bool, is_terminal: bool) -> anyhow::Result<Out
         print::note(format!("note: {warning}"));
     }
     for item in &answer.items {
-        let snippet = print::on_one_line(&item.snippet, is_terminal.then_some(SNIPPET_CHARS));
+        let said = match &item.no_text {
+            Some(why) => format!("found by its name, no text: {why}"),
+            None => item.snippet.clone(),
+        };
+        let snippet = print::on_one_line(&said, is_terminal.then_some(SNIPPET_CHARS));
         print::line(format!(
             "{:.2}  {}  ({})\n      {snippet}",
             item.score, item.path, item.pointer

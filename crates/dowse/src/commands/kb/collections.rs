@@ -83,15 +83,17 @@ impl Session {
         }
     }
 
-    /// Finds a collection by its name, or makes it.
+    /// Finds a collection of a knowledge base by its id or its name, or makes it.
     pub(super) fn collection_named(
         &self,
         base: &KnowledgeBase,
         new: &NewCollection,
     ) -> anyhow::Result<Collection> {
         let known = self.service.list_collections(&self.caller, &base.id)?;
-        match known.into_iter().find(|collection| collection.name == new.name) {
-            Some(collection) => Ok(collection),
+        // A name may be another one's id, which is what was copied from a list.
+        let by_id = known.iter().find(|collection| *collection.id == *new.name);
+        match by_id.or_else(|| known.iter().find(|collection| collection.name == new.name)) {
+            Some(collection) => Ok(collection.clone()),
             None => Ok(self.service.create_collection(&self.caller, &base.id, new)?),
         }
     }

@@ -123,6 +123,10 @@ impl Session {
                 print::note(format!("`{name}`: {error}"));
             }
         }
+        let same: Vec<_> = accepted.duplicates.iter().map(|duplicate| &duplicate.of).collect();
+        for of in &same {
+            print::note(format!("`{name}` has the same content as {}  {}", of.id, of.title));
+        }
         if let Some(document) = accepted.documents.first() {
             let document = self.service.get_document(&self.caller, &document.id)?;
             if !self.is_json {
@@ -133,6 +137,7 @@ impl Session {
                 "name": name,
                 "chunks": document.n_chunks,
                 "error": document.error,
+                "same_as": same.iter().map(|of| &of.id).collect::<Vec<_>>(),
             }));
         }
         Ok(())

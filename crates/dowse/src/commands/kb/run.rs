@@ -6,16 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use knowledge::{BaseChange, DocumentChange, KnowledgeBase, NewBase, SearchRequest, Visibility};
+use knowledge::{
+    BaseChange, Document, DocumentChange, KnowledgeBase, NewBase, SearchRequest, Visibility,
+};
 use model::{Caller, Deadline, TenantId, iso};
 use serde_json::{Value, json};
+use serve::{Deleted, What};
 
 use super::session::Session;
-use crate::commands::Outcome;
+use crate::commands::check::Providers;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, Reading, reach, reach_to_read, typed};
 use crate::commands::sets::load_placed;
 use crate::commands::words::{add_failing_embedder, failures, in_flags};
+use crate::commands::{Outcome, until_stopped};
 use crate::config::Purpose;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
@@ -48,13 +52,17 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
         service: knowledge_service(&config, &shared_state)?,
         shared_state,
         caller: caller(args),
+        providers: Providers::Ask,
         folder: PathBuf::new(),
         is_terminal: std::io::stdout().is_terminal(),
         is_json: args.json,
     };
-    let outcome = session.run(&args.command)?;
-    session.shared_state.open_store()?.pay_asked();
-    Ok(outcome)
+    let command = args.command.clone();
+    until_stopped(move || {
+        let outcome = session.run(&command)?;
+        session.shared_state.open_store()?.pay_asked();
+        Ok(outcome)
+    })
 }
 
 /// Does it with the knowledge bases of a running server.
@@ -68,6 +76,7 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &KbArgs) -> anyhow::Resul
         service,
         shared_state: host.shared_state.clone(),
         caller: caller(args),
+        providers: Providers::of(typed),
         folder: typed.folder.clone(),
         is_terminal: typed.is_terminal,
         is_json: args.json || typed.is_json,
@@ -89,6 +98,12 @@ pub(super) fn no_collection(id: &str) -> String {
         "the collection `{id}` cannot be used\n\
          hint: `dowse kb collection list KB` lists the ids of collections"
     )
+}
+
+fn deleted(document: &Document) -> Deleted {
+    let base = document.knowledge_base_id.to_string();
+    let what = What::Document { base, id: document.id.to_string() };
+    Deleted { since: document.created_at, what }
 }
 
 /// Whoever can read the data folder owns what is in it.
@@ -145,9 +160,14 @@ impl Session {
                 changed.with_context(|| no_document(document))?;
             }
             KbCommand::Remove { document } => {
+                let known = self.service.get_document(&self.caller, document).ok();
                 let job = self.service.delete_document(&self.caller, document);
                 self.wait(&job.with_context(|| no_document(document))?)?;
-                self.shared_state.erase_answers(Some(&self.caller.tenant));
+                let tenant = Some(&self.caller.tenant);
+                match known.map(|known| deleted(&known)) {
+                    Some(deleted) => self.shared_state.erase_answers_of(tenant, &deleted),
+                    None => self.shared_state.erase_answers(tenant),
+                }
             }
             KbCommand::Search { kb, query, threshold, max_results } => {
                 return self.search(&SearchRequest {
@@ -187,7 +207,7 @@ impl Session {
     fn search(&self, request: &SearchRequest) -> anyhow::Result<Outcome> {
         let deadline = Deadline::after(SEARCH_WAIT);
         let mut found = self.service.search(&self.caller, request, &deadline)?;
-        add_failing_embedder(&self.shared_state, &mut found.warnings);
+        add_failing_embedder(&self.shared_state, self.providers, &mut found.warnings);
         let failed = failures(&found.warnings);
         let outcome = match (failed.is_empty(), found.results.is_empty()) {
             (false, _) => Outcome::Failed,

@@ -9,6 +9,7 @@ use knowledge::{KnowledgeBase, Service};
 use model::{Caller, Deadline};
 use serde_json::json;
 
+use crate::commands::check::Providers;
 use crate::print;
 use crate::wiring::SharedState;
 
@@ -20,6 +21,7 @@ pub(super) struct Session {
     pub(super) service: Service,
     pub(super) shared_state: SharedState,
     pub(super) caller: Caller,
+    pub(super) providers: Providers,
     /// The folder that the command was typed in, when that is not the one of this process.
     pub(super) folder: PathBuf,
     /// Whether the output goes to a terminal, which has only so much room.
@@ -46,7 +48,6 @@ impl Session {
         }
     }
 
-    /// Prints the id of what was made.
     pub(super) fn made(&self, id: &str) -> anyhow::Result<()> {
         if self.is_json {
             return print::json(&json!({ "id": id }));

@@ -16,7 +16,7 @@ use crate::charts::chart::{
     rounded,
 };
 use crate::charts::config::ChartsConfig;
-use crate::charts::facts::Facts;
+use crate::charts::facts::{Facts, facts_in};
 use crate::charts::names::in_words;
 use crate::charts::reference::{Population, Rates};
 use crate::charts::request::{
@@ -145,7 +145,7 @@ impl Charts {
         let ChartSettings { config, folder, data_folder, base_url, clock, dimensions } = settings;
         let finance = match (config, dimensions) {
             (Some(config), Some(dimensions)) => {
-                let cache_folder = data_folder.join("facts");
+                let cache_folder = facts_in(&data_folder);
                 Some(FinanceSource::open(config, &folder, cache_folder, dimensions)?)
             }
             _ => None,
@@ -222,7 +222,6 @@ impl Charts {
         )
     }
 
-    /// Keeps a chart and gives its answer.
     pub(super) fn keep(&self, caller: &Caller, drawn: Drawn) -> Result<ChartAnswer> {
         let now = self.clock.now();
         let keep_days =

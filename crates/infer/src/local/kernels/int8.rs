@@ -133,7 +133,6 @@ pub(crate) struct Panel<'a> {
     pub(crate) n_in: usize,
 }
 
-/// The sums of a block of rows and a panel.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Sums(pub(crate) [[i32; PANEL_COLUMNS]; MAX_ROWS]);

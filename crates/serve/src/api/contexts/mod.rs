@@ -21,7 +21,7 @@ use super::rest::{Reply, Rest};
 use super::views::{DeletedView, GoneView, ToolAnswer};
 use super::wire::{
     EndpointChangeBody, FileUploadBody, NameParameter, NewEndpointBody, NewProjectBody,
-    NewTableBody, NewToolBody, NodeParameters, ProjectChangeBody, RenameBody, ToolChangeBody,
+    NewToolBody, NodeParameters, ProjectChangeBody, RenameBody, TableBody, ToolChangeBody,
     ToolSearchBody,
 };
 use crate::http::{QueryParameters, coded};
@@ -70,7 +70,7 @@ pub(super) fn routes() -> Api {
             Doc::new::<TableView>(TAG, "Make a table from a document")
                 .created()
                 .with_query::<NameParameter>()
-                .with_body::<NewTableBody>()
+                .with_body::<TableBody>()
                 .with_media::<FileUploadBody>("multipart/form-data")
                 .with_example(json!({ "name": "manual", "data": { "chapters": ["…"] } })),
         )
@@ -91,7 +91,7 @@ pub(super) fn routes() -> Api {
             Doc::new::<TableView>(TAG, "Replace the document of a table")
                 .accepted()
                 .with_query::<NameParameter>()
-                .with_body::<NewTableBody>()
+                .with_body::<TableBody>()
                 .with_media::<FileUploadBody>("multipart/form-data")
                 .with_example(json!({ "name": "manual", "data": { "chapters": [] } })),
         )

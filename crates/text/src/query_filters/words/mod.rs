@@ -43,11 +43,8 @@ pub(super) struct Words {
     pub(super) before_behind: &'static str,
     /// Is behind a year and ends a range with it.
     pub(super) until_behind: &'static str,
-    /// "Last year".
     pub(super) last_year: &'static str,
-    /// "This year".
     pub(super) this_year: &'static str,
-    /// "Next year".
     pub(super) next_year: &'static str,
     /// "The last N years", with `N` where the number is.
     pub(super) last_years: &'static str,

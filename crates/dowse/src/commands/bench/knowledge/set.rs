@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::client::{Client, id_of};
 
-/// Documents of one upload.
 const DOCUMENTS_PER_UPLOAD: usize = 200;
 
 /// How long jobs may take together.
@@ -21,7 +20,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Results asked for when the order of documents is judged.
 const N_RESULTS: usize = 50;
 
-/// A set that was loaded.
 pub(super) struct LoadedSet {
     pub(super) name: String,
     pub(super) base: String,

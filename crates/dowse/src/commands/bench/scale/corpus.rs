@@ -15,14 +15,12 @@ use store::Document;
 
 use crate::print;
 
-/// Passages of one document.
 pub(super) const PASSAGES_PER_DOCUMENT: usize = 20;
 /// Bytes of a passage, at least.
 const PASSAGE_BYTES: usize = 450;
 /// How far each number of a copied vector is moved, as a part of what a number is on average: as in
 /// `dowse bench store`.
 const MOVED: f32 = 0.3;
-/// Words of a title.
 const TITLE_WORDS: usize = 6;
 /// The attribute that one document in a hundred shares with a given other.
 pub(super) const BUCKET: &str = "bucket";
@@ -140,7 +138,6 @@ impl Corpus {
     }
 }
 
-/// Gives the id of a passage.
 pub(super) fn passage_id(number: usize) -> PassageId {
     let (document, ordinal) = (number / PASSAGES_PER_DOCUMENT, number % PASSAGES_PER_DOCUMENT);
     PassageId::new(format!("docs/{document:07}.txt#{ordinal}"))
