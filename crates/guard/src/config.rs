@@ -173,6 +173,13 @@ pub struct AuditConfig {
     pub keep_answers_mb: u64,
 }
 
+impl AuditConfig {
+    /// Tells whether answers are kept for replay at all.
+    pub(crate) fn is_keeping_answers(&self) -> bool {
+        self.keep_answers_days > 0 && !self.omit_queries
+    }
+}
+
 impl Default for AuditConfig {
     fn default() -> Self {
         AuditConfig { omit_queries: false, keep_answers_days: 7, keep_answers_mb: 256 }

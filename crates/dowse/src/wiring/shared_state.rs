@@ -21,7 +21,7 @@ use store::{Catalogue, Store, Verify};
 
 use super::away::Away;
 use super::configured::row_sources;
-use super::erasure::Eraser;
+use super::erasure::{CurrentAnswers, Eraser};
 use super::feeds::{FeedProblems, Feeds};
 use super::{close, followers, models, open_store, presence};
 use crate::archive::Places;
@@ -121,7 +121,7 @@ pub(crate) struct SharedState {
     limiter: Arc<ArcSwapOption<Limiter>>,
     slots: Arc<OnceLock<Arc<Slots>>>,
     /// Answers that are kept for replay, as the configuration of the moment says.
-    answers: Arc<ArcSwapOption<Answers>>,
+    answers: CurrentAnswers,
     pub(crate) clock: Clock,
     pub(crate) embedder: Arc<EmbedderSlot>,
     data_dir: std::path::PathBuf,
@@ -193,7 +193,7 @@ impl SharedState {
             away: Away::default(),
             limiter: Arc::default(),
             slots: Arc::default(),
-            answers: Arc::default(),
+            answers: CurrentAnswers::new(&config.data_dir, crate::clock::system()),
             clock: crate::clock::system(),
             embedder: Arc::new(EmbedderSlot::new(models::embedder(config)?)),
             data_dir: config.data_dir.clone(),
@@ -252,20 +252,12 @@ impl SharedState {
     ///
     /// When the catalogue does not answer.
     pub(crate) fn answers(&self, config: &AuditConfig) -> anyhow::Result<Arc<Answers>> {
-        let folder = self.data_dir.join("answers");
-        let answers = Arc::new(match self.shared_catalogue()? {
-            Some(catalogue) => {
-                Answers::in_catalogue(catalogue, &folder, config, self.clock.clone())?
-            }
-            None => Answers::new(&folder, config),
-        });
-        self.answers.store(Some(Arc::clone(&answers)));
-        Ok(answers)
+        Ok(self.answers.configure(self.shared_catalogue()?, config)?)
     }
 
     /// Lets go of kept answers that are over their time.
     pub(crate) fn let_old_answers_go(&self) {
-        let Some(answers) = self.answers.load_full() else { return };
+        let Some(answers) = self.answers.opened() else { return };
         if let Err(error) = answers.let_old_go(self.clock.now()) {
             tracing::error!(%error, "kept answers that are over their time could not be removed");
         }
@@ -286,19 +278,15 @@ impl SharedState {
     /// Gives what erases them for those that this holds itself.
     pub(super) fn eraser(&self) -> anyhow::Result<Eraser> {
         Ok(Eraser {
-            answers: Arc::clone(&self.answers),
+            answers: self.answers.clone(),
             clock: self.clock.clone(),
-            data_dir: self.data_dir.clone(),
             shared: self.shared_catalogue()?,
         })
     }
 
     fn with_answers(&self, erase: impl FnOnce(&Answers) -> std::io::Result<()>) {
-        let erased = match self.answers.load_full() {
-            Some(answers) => Ok(answers),
-            None => self.answers(&AuditConfig::default()),
-        }
-        .and_then(|answers| Ok(erase(&answers)?));
+        let erased =
+            self.shared_catalogue().and_then(|shared| Ok(erase(&*self.answers.open(shared)?)?));
         if let Err(error) = erased {
             tracing::error!(%error, "kept answers could not be erased");
         }

@@ -2,6 +2,9 @@
 //!
 //! One file a day, one line an answer. When a day is over its time, or all of them take more room
 //! than allowed, the oldest goes; of its answers only ids of results and a hash remain.
+//!
+//! Files are read and written anew under one lock, so a folder has one [`FolderAnswers`] at a time,
+//! whatever configurations use it: calls that began before a reload go on with the earlier one.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -26,7 +29,6 @@ pub(super) const DAY_MILLIS: i64 = 86_400_000;
 /// The answers of some days.
 pub(super) struct FolderAnswers {
     folder: PathBuf,
-    config: AuditConfig,
     open: Mutex<Option<OpenDay>>,
     /// Answers of a tenant's calls, or of all, up to these times are not kept: they may hold what
     /// was erased while they were made.
@@ -41,14 +43,18 @@ struct OpenDay {
 }
 
 impl FolderAnswers {
-    /// Keeps answers in a folder, as the configuration says; nothing is opened before the first.
-    pub(super) fn new(folder: &Path, config: &AuditConfig) -> Self {
-        let (folder, config) = (folder.to_owned(), config.clone());
-        FolderAnswers { folder, config, open: Mutex::new(None), silent_until: Mutex::default() }
+    /// Keeps answers in a folder; nothing is opened before the first.
+    pub(super) fn new(folder: &Path) -> Self {
+        let folder = folder.to_owned();
+        FolderAnswers { folder, open: Mutex::new(None), silent_until: Mutex::default() }
     }
 
     /// Writes an answer down.
-    pub(super) fn keep(&self, answer: &LeavingAnswer<'_>) -> std::io::Result<()> {
+    pub(super) fn keep(
+        &self,
+        answer: &LeavingAnswer<'_>,
+        config: &AuditConfig,
+    ) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(answer)?;
         line.push(b'\n');
         let day = answer.at.0.div_euclid(DAY_MILLIS);
@@ -62,7 +68,7 @@ impl FolderAnswers {
         }
         if open.as_ref().is_none_or(|open| open.day != day) {
             private::create_folder(&self.folder)?;
-            self.tidy(day)?;
+            self.tidy(day, config)?;
             let file = OpenOptions::new().create(true).append(true).open(self.file_of(day))?;
             let n_bytes = file.metadata()?.len();
             *open = Some(OpenDay { day, file, n_bytes });
@@ -70,7 +76,7 @@ impl FolderAnswers {
         let Some(today) = open.as_mut() else { return Ok(()) };
         today.file.write_all(&line)?;
         today.n_bytes += line.len() as u64;
-        let most = self.config.keep_answers_mb.saturating_mul(1_000_000);
+        let most = config.keep_answers_mb.saturating_mul(1_000_000);
         // One day may not take all the space either.
         if today.n_bytes > most.max(1) {
             *open = None;
@@ -80,11 +86,11 @@ impl FolderAnswers {
     }
 
     /// Lets days go that are over their time, or all of them where nothing is kept any more.
-    pub(super) fn let_old_go(&self, now: Timestamp, is_keeping: bool) -> std::io::Result<()> {
+    pub(super) fn let_old_go(&self, now: Timestamp, config: &AuditConfig) -> std::io::Result<()> {
         let mut open = self.open.lock();
         *open = None;
-        if is_keeping {
-            return self.tidy(now.0.div_euclid(DAY_MILLIS));
+        if config.is_keeping_answers() {
+            return self.tidy(now.0.div_euclid(DAY_MILLIS), config);
         }
         self.days()?.into_iter().try_for_each(|(_, path)| self.let_go(&path))
     }
@@ -188,14 +194,14 @@ impl FolderAnswers {
     }
 
     /// Lets days go that are over their time or over the space that all of them may take.
-    fn tidy(&self, today: i64) -> std::io::Result<()> {
+    fn tidy(&self, today: i64, config: &AuditConfig) -> std::io::Result<()> {
         let mut days = self.days()?;
         days.sort_by_key(|(day, _)| std::cmp::Reverse(*day));
-        let most = self.config.keep_answers_mb.saturating_mul(1_000_000);
+        let most = config.keep_answers_mb.saturating_mul(1_000_000);
         let mut n_bytes = 0;
         for (day, path) in days {
             n_bytes += fs_err::metadata(&path)?.len();
-            let is_old = today - day >= i64::from(self.config.keep_answers_days);
+            let is_old = today - day >= i64::from(config.keep_answers_days);
             if is_old || n_bytes > most {
                 self.let_go(&path)?;
             }

@@ -142,15 +142,24 @@ pub struct Answers {
 }
 
 enum Place {
-    Folder(FolderAnswers),
+    /// Shared with the instances of other configurations, which write the same files.
+    Folder(Arc<FolderAnswers>),
     Catalogue(CatalogueAnswers),
 }
 
 impl Answers {
     /// Keeps answers in a folder, as the configuration says; nothing is opened before the first.
     pub fn new(folder: &Path, config: &AuditConfig) -> Self {
-        let place = Place::Folder(FolderAnswers::new(folder, config));
+        let place = Place::Folder(Arc::new(FolderAnswers::new(folder)));
         Answers { config: config.clone(), place }
+    }
+
+    /// Gives the answers of the same folder under another configuration: both write its files by
+    /// turns. Nothing where a catalogue has them, whose instances need not know of each other.
+    #[must_use]
+    pub fn with_config(&self, config: &AuditConfig) -> Option<Self> {
+        let Place::Folder(folder) = &self.place else { return None };
+        Some(Answers { config: config.clone(), place: Place::Folder(Arc::clone(folder)) })
     }
 
     /// Keeps answers in a catalogue that several servers share. Those that this server kept in its
@@ -173,7 +182,7 @@ impl Answers {
 
     /// Tells whether answers are kept at all.
     pub fn is_keeping(&self) -> bool {
-        self.config.keep_answers_days > 0 && !self.config.omit_queries
+        self.config.is_keeping_answers()
     }
 
     /// Keeps an answer. What cannot be written is lost, and the loss is logged. In a catalogue it
@@ -183,7 +192,7 @@ impl Answers {
             return;
         }
         let kept = match &self.place {
-            Place::Folder(folder) => folder.keep(answer),
+            Place::Folder(folder) => folder.keep(answer, &self.config),
             Place::Catalogue(catalogue) => catalogue.keep(answer),
         };
         if let Err(error) = kept {
@@ -212,7 +221,7 @@ impl Answers {
     /// Fails when the folder or the catalogue cannot be changed.
     pub fn let_old_go(&self, now: Timestamp) -> std::io::Result<()> {
         match &self.place {
-            Place::Folder(folder) => folder.let_old_go(now, self.is_keeping()),
+            Place::Folder(folder) => folder.let_old_go(now, &self.config),
             Place::Catalogue(catalogue) => catalogue.let_old_go(now, self.is_keeping()),
         }
     }
@@ -237,8 +246,8 @@ impl Answers {
     }
 
     /// Erases the answers that may hold text of what was just deleted; they say so from then on.
-    /// Those in a catalogue that several servers share go all, of that tenant or of every one: what another server
-    /// has on its way cannot be looked at.
+    /// Those in a catalogue that several servers share go all, of that tenant or of every one: what
+    /// another server has on its way cannot be looked at.
     ///
     /// Fails when they cannot be erased now, as [`Answers::erase`] does.
     pub fn erase_some(&self, erasure: &Erasure<'_>) -> std::io::Result<()> {

@@ -153,6 +153,29 @@ fn erased_answers_say_so_and_their_text_is_gone() {
 
 /// Every deletion read, parsed and wrote all answers of all days again: deletions took longer
 /// and longer, and all of it in memory.
+/// A reload gives the running calls' answers and the new ones two instances: their files were
+/// written anew by both at once, and one of them found its own gone.
+#[test]
+fn a_folder_is_written_by_two_configurations_in_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let earlier = Answers::new(folder.path(), &config(7, 100));
+    let later = earlier.with_config(&config(30, 100)).unwrap();
+    std::thread::scope(|scope| {
+        for (at, answers) in [&earlier, &later].into_iter().enumerate() {
+            scope.spawn(move || {
+                for n in 0..50 {
+                    keep(answers, &answer(2 * n + at as i64, 10));
+                    answers.erase(Some("acme")).unwrap();
+                }
+            });
+        }
+    });
+    for n in 0..100 {
+        let erased = later.find(&format!("r{n}"), Timestamp(10 * DAY_MILLIS + n)).unwrap();
+        assert!(erased.is_some_and(|answer| answer.is_erased && answer.answer.is_none()), "r{n}");
+    }
+}
+
 #[test]
 fn a_deletion_costs_what_was_answered_since_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
