@@ -3,8 +3,11 @@
 //! What a test runner says at its end is kept and printed once more at the very end, so that the
 //! last lines of a long log are the ones that matter.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::process::Command;
 use std::time::Instant;
+
+use anyhow::Context as _;
 
 use crate::process::{self, Limit};
 use crate::testbed::{self, Testbed};
@@ -24,8 +27,12 @@ const DOC_TESTS: Limit = Limit::minutes("doc tests", 20);
 /// How long the look at dependencies may take, the list of advisories fetched.
 const DENY: Limit = Limit::minutes("cargo-deny", 10);
 
-/// The seed of the faults in CI.
+/// The seed of the faults and of the laws in CI: a change is judged by what it does, not by which
+/// cases were drawn. `cargo xtask test` draws others every time and says which.
 const CI_SEED: u64 = 1;
+
+/// Where the laws read their seed.
+const LAW_SEED: &str = "PROPTEST_RNG_SEED";
 
 /// Checks licences, sources and advisories of dependencies. The tool and the list of advisories
 /// come from elsewhere: where one cannot be had, that is said, and `tidy` still checks licences.
@@ -60,16 +67,21 @@ pub(crate) fn ci() -> anyhow::Result<()> {
     })?;
     run.step("docs", docs)?;
     run.step("dependencies", deny)?;
-    run.tests()?;
+    run.tests(CI_SEED)?;
     run.step("reference pages", || generate::run(generate::Mode::Check))?;
     run.finish();
     Ok(())
 }
 
-/// Runs all tests.
+/// Runs all tests, their laws over cases that no run had before.
 pub(crate) fn test() -> anyhow::Result<()> {
     let mut run = Run::start();
-    run.tests()?;
+    let law_seed = match std::env::var(LAW_SEED) {
+        Ok(given) => given.parse().with_context(|| format!("{LAW_SEED}: `{given}`"))?,
+        Err(_) => RandomState::new().build_hasher().finish(),
+    };
+    eprintln!("cases of laws are drawn with {LAW_SEED}={law_seed}: set it to draw them again");
+    run.tests(law_seed)?;
     run.finish();
     Ok(())
 }
@@ -86,9 +98,9 @@ impl Run {
         Run { started: Instant::now(), steps: Vec::new(), closing_lines: Vec::new() }
     }
 
-    fn tests(&mut self) -> anyhow::Result<()> {
+    fn tests(&mut self, law_seed: u64) -> anyhow::Result<()> {
         let testbed = self.step("testbed", testbed::prepare)?;
-        let lines = self.step("tests", || crate_tests(&testbed))?;
+        let lines = self.step("tests", || crate_tests(&testbed, law_seed))?;
         self.closing_lines.extend(lines);
         let lines = self.step("doc tests", || doc_tests(&testbed))?;
         self.closing_lines.extend(lines);
@@ -137,7 +149,7 @@ fn docs() -> anyhow::Result<()> {
 }
 
 /// Runs the tests of all crates with nextest, or with cargo alone where it is not installed.
-fn crate_tests(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
+fn crate_tests(testbed: &Testbed, law_seed: u64) -> anyhow::Result<Vec<String>> {
     let has_nextest = process::exists("cargo-nextest");
     let arguments: &[&str] = if has_nextest {
         &["nextest", "run", "--workspace", "--locked"]
@@ -148,7 +160,7 @@ fn crate_tests(testbed: &Testbed) -> anyhow::Result<Vec<String>> {
         &["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"]
     };
     let mut command = cargo_command(arguments);
-    command.envs(testbed.variables());
+    command.envs(testbed.variables()).env(LAW_SEED, law_seed.to_string());
     process::run_keeping(command, TESTS, is_closing_line)
 }
 
