@@ -7,28 +7,30 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
+/// Stands in a pattern for what is put there before it is compiled, such as all names of numbers.
+const HOLE: char = 'N';
+
 /// A pattern with what its matches contain.
 pub(super) struct LazyPattern {
     pattern: String,
-    /// Every match contains one of these; nothing is known where there are none.
-    required: Vec<String>,
+    contents: Contents,
     regex: OnceLock<Regex>,
 }
 
 impl LazyPattern {
-    /// Takes a pattern that ignores case.
+    /// Takes a pattern that ignores case, in which `N` is filled in when it is compiled.
     pub(super) fn new(pattern: String) -> Self {
-        let required = required(pattern.trim_start_matches("(?i)")).unwrap_or_default();
-        LazyPattern { pattern, required, regex: OnceLock::new() }
+        let contents = contents(pattern.trim_start_matches("(?i)"));
+        LazyPattern { pattern, contents, regex: OnceLock::new() }
     }
 
-    /// Gives the compiled pattern if a query may match it; `folded` is the query without case.
-    pub(super) fn for_query(&self, folded: &str) -> Option<&Regex> {
-        let may_match = self.required.is_empty()
-            || self.required.iter().any(|literal| folded.contains(literal.as_str()));
-        may_match.then(|| {
+    /// Gives the compiled pattern if a query may match it; `folded` is the query without case, and
+    /// `filling` what takes the place of `N`.
+    pub(super) fn for_query(&self, folded: &str, filling: &str) -> Option<&Regex> {
+        self.contents.may_be_in(folded).then(|| {
             self.regex.get_or_init(|| {
-                Regex::new(&self.pattern).expect("the pattern is constant and tested")
+                Regex::new(&self.pattern.replace(HOLE, filling))
+                    .expect("the pattern is constant and tested")
             })
         })
     }
@@ -48,13 +50,31 @@ fn fold(char: char) -> char {
     }
 }
 
-/// Gives texts of which every match of a pattern contains one.
-fn required(pattern: &str) -> Option<Vec<String>> {
-    let mut all = Vec::new();
-    for alternative in alternatives(pattern) {
-        all.extend(required_in_sequence(alternative)?);
+/// What every match of a pattern contains. An empty `All` says that nothing is known.
+#[derive(Debug, PartialEq, Eq)]
+enum Contents {
+    Letters(String),
+    All(Vec<Contents>),
+    Any(Vec<Contents>),
+}
+
+impl Contents {
+    fn may_be_in(&self, folded: &str) -> bool {
+        match self {
+            Contents::Letters(letters) => folded.contains(letters.as_str()),
+            Contents::All(parts) => parts.iter().all(|part| part.may_be_in(folded)),
+            Contents::Any(parts) => parts.iter().any(|part| part.may_be_in(folded)),
+        }
     }
-    Some(all)
+}
+
+fn contents(pattern: &str) -> Contents {
+    let mut alternatives: Vec<Contents> =
+        alternatives(pattern).into_iter().map(contents_of_sequence).collect();
+    match alternatives.len() {
+        1 => alternatives.remove(0),
+        _ => Contents::Any(alternatives),
+    }
 }
 
 fn alternatives(pattern: &str) -> Vec<&str> {
@@ -71,28 +91,37 @@ fn alternatives(pattern: &str) -> Vec<&str> {
     parts
 }
 
-/// Gives the best of the stretches of letters and of the groups that a sequence cannot do without.
-fn required_in_sequence(sequence: &str) -> Option<Vec<String>> {
-    let mut candidates: Vec<Vec<String>> = Vec::new();
+/// Gives the stretches of letters and the groups that a sequence cannot do without.
+fn contents_of_sequence(sequence: &str) -> Contents {
+    let mut parts: Vec<Contents> = Vec::new();
     let mut run = String::new();
     let mut at = 0;
+    let end_run = |run: &mut String, parts: &mut Vec<Contents>| {
+        if !run.is_empty() {
+            parts.push(Contents::Letters(std::mem::take(run)));
+        }
+    };
     while let Some(token) = next_token(sequence, at) {
         at += token.len();
         let is_optional = sequence.get(at..).unwrap_or_default().starts_with(['?', '*', '{']);
         let first = token.chars().next().unwrap_or_default();
-        if token.chars().count() == 1 && !"|?*+{}.^$".contains(first) && !is_optional {
+        let is_letter = token.chars().count() == 1 && !"|?*+{}.^$".contains(first) && first != HOLE;
+        if is_letter && !is_optional {
             run.extend(first.to_lowercase().map(fold));
             continue;
         }
-        candidates.push(vec![std::mem::take(&mut run)]);
+        end_run(&mut run, &mut parts);
         if first == '(' && !is_optional {
             let inner = token.trim_start_matches("(?:").trim_start_matches('(');
-            candidates.extend(required(inner.strip_suffix(')').unwrap_or(inner)));
+            parts.push(contents(inner.strip_suffix(')').unwrap_or(inner)));
         }
     }
-    candidates.push(vec![run]);
-    let shortest = |candidate: &Vec<String>| candidate.iter().map(String::len).min().unwrap_or(0);
-    candidates.into_iter().max_by_key(shortest).filter(|candidate| shortest(candidate) > 0)
+    end_run(&mut run, &mut parts);
+    parts.retain(|part| *part != Contents::All(Vec::new()));
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => Contents::All(parts),
+    }
 }
 
 /// Gives the token at a place: a group, a class, an escape, a count or one character.
@@ -133,20 +162,35 @@ fn end_of(text: &str, open: char, close: char) -> usize {
 mod tests {
     use super::*;
 
+    fn letters(letters: &str) -> Contents {
+        Contents::Letters(letters.to_owned())
+    }
+
     #[test]
     fn what_a_match_contains_is_read_off_the_pattern() {
-        let check = |pattern: &str, expected: &[&str]| {
-            assert_eq!(required(pattern).unwrap_or_default(), expected, "{pattern}");
+        let check = |pattern: &str, matching: &[&str], others: &[&str]| {
+            let contents = contents(pattern);
+            for query in matching {
+                assert!(contents.may_be_in(&folded(query)), "{pattern}: {query}: {contents:?}");
+            }
+            for query in others {
+                assert!(!contents.may_be_in(&folded(query)), "{pattern}: {query}: {contents:?}");
+            }
         };
-        check(r"(?:im )?nächste[ns]\s+jahr(?:es)?", &["nächste"]);
-        check(r"tämän\s+vuoden|tänä\s+vuonna", &["tämän", "vuonna"]);
-        check(r"(?:fra )?(?:i\s+år|dette\s+år)", &["år", "dette"]);
-        check(r"bu\s+(?:yıl(?:ın|ki)?|sene(?:ki)?)", &["yıl", "sene"]);
-        check(r"jövő\s+évi?|JÖVŐRE", &["jövő", "jövőre"]);
-        check(r"a?b*c{2}", &[]);
-        check(r"ab+c", &["ab"]);
-        check(r"\d+|x", &[]);
-        check("έτους", &["έτουσ"]);
+        check(r"(?:im )?nächste[ns]\s+jahr(?:es)?", &["im nächsten Jahr"], &["nächste", "jahr"]);
+        check(r"tämän\s+vuoden|tänä\s+vuonna", &["TÄMÄN vuoden", "tänä vuonna"], &["vuonna"]);
+        check(r"(?:fra )?(?:i\s+år|dette\s+år)", &["fra dette år", "i år"], &["år", "dette"]);
+        check(r"bu\s+(?:yıl(?:ın|ki)?|sene(?:ki)?)", &["bu yılın", "bu sene"], &["yıl", "sene"]);
+        check(r"jövő\s+évi?|JÖVŐRE", &["jövő év", "jövőre"], &["jövő"]);
+        check(r"a?b*c{2}", &["", "cc"], &[]);
+        check(r"ab+c", &["abbc"], &["bc", "ab"]);
+        check(r"\d+|x", &["", "7", "x"], &[]);
+        check(r"ultimii\s+N\s+ani", &["ultimii trei ani"], &["ultimii", "ani"]);
+        check("έτους", &["ΈΤΟΥΣ"], &["έτο"]);
+        assert_eq!(
+            contents("(?:a|b)c"),
+            Contents::All(vec![Contents::Any(vec![letters("a"), letters("b")]), letters("c"),])
+        );
         assert_eq!(folded("ΈΤΟΥΣ ſ"), "έτουσ s");
     }
 }

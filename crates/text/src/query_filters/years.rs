@@ -48,11 +48,15 @@ type Interpretation = fn(i32, i32) -> Range<i32>;
 /// Chooses words of a language.
 type WordsOf = fn(&words::Words) -> &'static str;
 
-static RELATIVE: LazyLock<Vec<(LazyPattern, Interpretation)>> = LazyLock::new(|| {
+/// What a pattern has in the place of `N`: a number in digits or words.
+static NUMBER: LazyLock<String> = LazyLock::new(|| {
     let mut names: Vec<&str> =
         words::languages().flat_map(|words| words.numbers).map(|(name, _)| *name).collect();
     names.sort_unstable_by_key(|name| (std::cmp::Reverse(name.len()), *name));
-    let number = format!(r"(\d{{1,2}}|{}|[一二两三四五六七八九十]{{1,2}})", names.join("|"));
+    format!(r"(\d{{1,2}}|{}|[一二两三四五六七八九十]{{1,2}})", names.join("|"))
+});
+
+static RELATIVE: LazyLock<Vec<(LazyPattern, Interpretation)>> = LazyLock::new(|| {
     let lead = r"(?:\b(?:from|in|of|during|over|since|for)\s+)?(?:\bthe\s+)?";
     let lead_ro = r"(?:\b(?:din|de|pentru|pe)\s+)?(?:\b[iî]n\s+)?";
     let build = LazyPattern::new;
@@ -65,16 +69,15 @@ static RELATIVE: LazyLock<Vec<(LazyPattern, Interpretation)>> = LazyLock::new(||
     ];
     for (of, interpretation) in rows {
         for pattern in words::languages().map(of).filter(|pattern| !pattern.is_empty()) {
-            let pattern = pattern.replace('N', &number);
             patterns.push((build(format!(r"(?i)(?:^|\b)(?:{pattern})(?:$|\b)")), interpretation));
         }
     }
     let fixed: Vec<(LazyPattern, Interpretation)> = vec![
-        (build(format!(r"(?i){lead}\b(?:last|past|previous)\s+{number}\s+years\b")), recent),
-        (build(format!(r"(?i){lead_ro}\bultimii\s+{number}\s+ani\b")), recent),
+        (build(format!(r"(?i){lead}\b(?:last|past|previous)\s+N\s+years\b")), recent),
+        (build(format!(r"(?i){lead_ro}\bultimii\s+N\s+ani\b")), recent),
         (
             build(format!(
-                r"(?:過去|直近|ここ|最近|过去|最近的?|近){number}(?:カ|ヶ|か)?年(?:間|来|间)?(?:の|的|で)?"
+                r"(?:過去|直近|ここ|最近|过去|最近的?|近)N(?:カ|ヶ|か)?年(?:間|来|间)?(?:の|的|で)?"
             )),
             recent,
         ),
@@ -115,7 +118,7 @@ fn recent(now: i32, n_years: i32) -> Range<i32> {
 fn take_relative(query: &mut String, now: i32, years: &mut Vec<i32>) {
     let folded = folded(query);
     for (pattern, meaning) in RELATIVE.iter() {
-        let Some(pattern) = pattern.for_query(&folded) else { continue };
+        let Some(pattern) = pattern.for_query(&folded, &NUMBER) else { continue };
         while let Some(captures) = pattern.captures(query) {
             let n_years = captures.get(1).map_or(1, |number| read_number(number.as_str()));
             let range = captures.get(0).map_or(0..0, |whole| whole.range());
