@@ -20,13 +20,20 @@ pub(super) struct Defaults {
     functions: BTreeMap<String, String>,
     /// Constants, by their name, with their struct where they have one.
     constants: BTreeMap<String, String>,
+    /// Constants of the file that is read.
+    own: BTreeMap<String, String>,
     /// The variant that an enum has unless told otherwise.
     variants: BTreeMap<String, String>,
 }
 
 impl Defaults {
-    /// Reads a file.
+    /// Reads a file. Its constants are meant by their names in it, whatever other files call so.
     pub(super) fn add(&mut self, source: &str) {
+        self.own = source
+            .lines()
+            .filter(|line| !line.starts_with(' '))
+            .filter_map(constant)
+            .collect();
         let (mut of, mut function) = (String::new(), String::new());
         let mut is_marked = false;
         let mut enumeration = String::new();
@@ -83,13 +90,16 @@ impl Defaults {
         match begun.filter(|_| !of.is_empty()) {
             Some((_, inside)) => {
                 for (name, value) in members(inside) {
+                    let value = self.own.get(&value).cloned().unwrap_or(value);
                     self.fields.insert(key(&name), value);
                 }
             }
             None => {
                 let name =
                     if of.is_empty() { function.to_owned() } else { format!("{of}::{function}") };
-                self.functions.insert(name, body.last().map_or("", |it| *it).to_owned());
+                let value = body.last().map_or("", |it| *it);
+                let value = self.own.get(value).map_or(value, String::as_str).to_owned();
+                self.functions.insert(name, value);
             }
         }
     }
@@ -309,5 +319,19 @@ impl Default for Short {
         let local = defaults.of("Any", "field", Some("Tenant::local"));
         assert_eq!(local.as_deref(), Some("\"local\""));
         assert_eq!(defaults.variant("Kind"), Some("One"));
+    }
+
+    #[test]
+    fn a_constant_is_the_one_of_its_own_file() {
+        let mut defaults = Defaults::default();
+        let of = |name: &str, value: u32| {
+            format!(
+                "const SECONDS: u64 = {value};\nimpl Default for {name} {{\n    fn default() -> Self {{\n        {name} {{ seconds: SECONDS }}\n    }}\n}}\n"
+            )
+        };
+        defaults.add(&of("One", 30));
+        defaults.add(&of("Two", 2));
+        assert_eq!(defaults.of("One", "seconds", None).as_deref(), Some("30"));
+        assert_eq!(defaults.of("Two", "seconds", None).as_deref(), Some("2"));
     }
 }

@@ -112,7 +112,7 @@ fn contents_of_sequence(sequence: &str) -> Contents {
         }
         end_run(&mut run, &mut parts);
         if first == '(' && !is_optional {
-            let inner = token.trim_start_matches("(?:").trim_start_matches('(');
+            let inner = token.strip_prefix("(?:").or(token.strip_prefix('(')).unwrap_or(token);
             parts.push(contents(inner.strip_suffix(')').unwrap_or(inner)));
         }
     }
@@ -182,6 +182,7 @@ mod tests {
         check(r"(?:fra )?(?:i\s+år|dette\s+år)", &["fra dette år", "i år"], &["år", "dette"]);
         check(r"bu\s+(?:yıl(?:ın|ki)?|sene(?:ki)?)", &["bu yılın", "bu sene"], &["yıl", "sene"]);
         check(r"jövő\s+évi?|JÖVŐRE", &["jövő év", "jövőre"], &["jövő"]);
+        check(r"(?:(?:ab|cd)\s+|ef)gh", &["ab gh", "efgh"], &["ab cd", "gh"]);
         check(r"a?b*c{2}", &["", "cc"], &[]);
         check(r"ab+c", &["abbc"], &["bc", "ab"]);
         check(r"\d+|x", &["", "7", "x"], &[]);
