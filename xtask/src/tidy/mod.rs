@@ -16,6 +16,7 @@ mod licences;
 
 mod architecture;
 mod json_values;
+mod line_counts;
 mod links;
 mod metrics;
 mod named_tests;
@@ -76,6 +77,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
             .collect(),
         architecture::check(workspace),
         json_values::check(workspace),
+        line_counts::check(workspace),
         links::check(workspace),
         metrics::check(workspace),
         named_tests::check(workspace),
