@@ -21,6 +21,7 @@ mod links;
 mod metrics;
 mod named_tests;
 mod plain_words;
+mod repeated_names;
 mod sources;
 mod statements;
 
@@ -82,6 +83,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
         metrics::check(workspace),
         named_tests::check(workspace),
         plain_words::check(workspace),
+        repeated_names::check(workspace),
         sources::check(workspace),
         statements::check(workspace),
     ]
