@@ -4,9 +4,7 @@ use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline, Warning};
 use serde_json::json;
 
-use crate::{
-    Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch,
-};
+use crate::{Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, Stretch};
 
 /// The longest text that is given of a node, in characters.
 const MAX_TEXT_CHARS: usize = 50_000;
@@ -62,7 +60,7 @@ impl Source for Contexts {
                     })
                     .collect(),
                 warnings: found.warnings,
-                timings: StageTook::all(found.timings),
+                timings: found.timings,
                 n_passages: found.n_passages,
                 ..SourceHits::default()
             },

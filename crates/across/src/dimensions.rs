@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use filters::{MAX_WALKED, SearchRequest, SearchResult, Service};
 use model::{Around, Caller, Deadline};
-use retrieve::Given;
+use retrieve::{Given, StageTiming};
 use serde_json::json;
 
 use crate::source::in_order;
-use crate::{Explanation, Fetched, Folding, Hit, Part, Result, Source, SourceHits, StageTook};
+use crate::{Explanation, Fetched, Folding, Hit, Part, Result, Source, SourceHits};
 
 /// What each dimension gives among the best; a walk gives the others behind them.
 const ASKED_OF_EACH: usize = 5;
@@ -81,7 +81,7 @@ impl Source for Dimensions {
         let has_others = has_others || hits.len() > limit;
         hits.truncate(limit);
         let has_names = !self.0.categories(caller).is_empty();
-        let timings = has_names.then(|| StageTook::since("names", begun)).into_iter().collect();
+        let timings = has_names.then(|| StageTiming::since("names", begun)).into_iter().collect();
         SourceHits { hits, has_others, timings, ..SourceHits::default() }
     }
 

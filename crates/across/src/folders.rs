@@ -7,9 +7,7 @@ use model::{Caller, Deadline, Score, Warning};
 use retrieve::Given;
 use serde_json::json;
 
-use crate::{
-    Error, Explanation, Fetched, Hit, Part, Result, Same, Source, SourceHits, StageTook, Stretch,
-};
+use crate::{Error, Explanation, Fetched, Hit, Part, Result, Same, Source, SourceHits, Stretch};
 
 /// Splits a file's path from the pointer in a key.
 const BETWEEN: char = '\u{1f}';
@@ -71,7 +69,7 @@ impl Folders {
                     .into_iter()
                     .chain(found.warnings)
                     .collect(),
-                timings: StageTook::all(found.timings),
+                timings: found.timings,
                 n_passages: found.coverage.n_passages,
                 ..SourceHits::default()
             },

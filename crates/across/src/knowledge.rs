@@ -5,7 +5,7 @@ use model::{Around, Caller, Deadline, Warning};
 use retrieve::Given;
 use serde_json::json;
 
-use crate::{Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, StageTook};
+use crate::{Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits};
 
 /// The longest text that is read of a document, in characters: as long as an upload may be.
 const MAX_TEXT_CHARS: usize = 50_000_000;
@@ -131,11 +131,7 @@ fn hits_of(found: knowledge::Result<SearchResults>) -> SourceHits {
                 .into_iter()
                 .filter(|warning| warning.code != NO_RESULTS)
                 .collect(),
-            timings: found
-                .timings
-                .into_iter()
-                .map(|took| StageTook { stage: took.stage, ms: took.ms, skipped: took.skipped })
-                .collect(),
+            timings: found.timings,
             ..SourceHits::default()
         },
         Err(error) => SourceHits {

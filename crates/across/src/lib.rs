@@ -29,9 +29,7 @@ pub use error::{Error, Result};
 pub use folders::Folders;
 pub use id::{document_prefix, file_prefix, is_same_thing};
 pub use knowledge::KnowledgeBases;
-pub use retrieve::{Given, MAX_NAMED};
+pub use retrieve::{Given, MAX_NAMED, StageTiming};
 pub use service::{Duplicate, Findings, MAX_RESULTS, Merged, Rest, Service};
-pub use source::{
-    Explanation, Fetched, Folding, Hit, Part, Same, Source, SourceHits, StageTook, Stretch,
-};
+pub use source::{Explanation, Fetched, Folding, Hit, Part, Same, Source, SourceHits, Stretch};
 pub use tables::Tables;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Caller, Deadline, Warning};
-use retrieve::Given;
+use retrieve::{Given, StageTiming};
 
 use crate::duplicates::Content;
 use crate::id::{Mark, Read};
-use crate::{Error, Fetched, Folding, Hit, Part, Result, Same, Source, SourceHits, StageTook, id};
+use crate::{Error, Fetched, Folding, Hit, Part, Result, Same, Source, SourceHits, id};
 
 /// The most results in one answer.
 pub const MAX_RESULTS: usize = 50;
@@ -41,7 +41,7 @@ pub struct Merged {
     pub id: String,
     /// The family.
     pub source: &'static str,
-    /// The hit.
+    /// What its family gave, explained by the stages that it passed there.
     pub hit: Hit,
     /// Its place in the family's own order, from 1.
     pub rank: usize,
@@ -74,7 +74,7 @@ pub struct Findings {
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
     /// What the stages of each family took, in the order of the families.
-    pub timings: Vec<(&'static str, StageTook)>,
+    pub timings: Vec<(&'static str, StageTiming)>,
     /// What is behind these results.
     pub rest: Rest,
     /// Tools that give more of one kind than a question over everything does.

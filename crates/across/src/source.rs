@@ -1,7 +1,7 @@
 //! What a family gives to a question over everything.
 
 use model::{Around, Caller, Chance, Deadline, Score, Warning};
-use retrieve::Given;
+use retrieve::{Given, StageTiming};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ pub struct SourceHits {
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
     /// What each stage of its search took, in order; empty where the family has no stages.
-    pub timings: Vec<StageTook>,
+    pub timings: Vec<StageTiming>,
     /// Set by a family that gives no more than so many of one kind, however many are asked for,
     /// where there are more: the tool that gives them all.
     pub others_by: Option<&'static str>,
@@ -92,39 +92,6 @@ pub struct SourceHits {
     pub has_others: bool,
     /// How many passages were searched; 0 for a family that has none.
     pub n_passages: usize,
-}
-
-/// What a stage took, or why it did not run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StageTook {
-    /// The stage.
-    pub stage: &'static str,
-    /// Milliseconds.
-    pub ms: f64,
-    /// Why it was skipped, where it was.
-    pub skipped: Option<String>,
-}
-
-impl StageTook {
-    /// Tells what a stage took that has just ended.
-    pub(crate) fn since(stage: &'static str, begun: std::time::Instant) -> Self {
-        StageTook { stage, ms: rounded(begun.elapsed()), skipped: None }
-    }
-
-    /// Reads the timings of a retriever.
-    pub(crate) fn all(timings: Vec<retrieve::StageTiming>) -> Vec<Self> {
-        let of = |timing: retrieve::StageTiming| StageTook {
-            stage: timing.stage,
-            ms: rounded(timing.took),
-            skipped: timing.skipped,
-        };
-        timings.into_iter().map(of).collect()
-    }
-}
-
-/// Milliseconds, to the microsecond.
-fn rounded(took: std::time::Duration) -> f64 {
-    (took.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// Which part of a thing is wanted.

@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use model::{Around, Caller, Deadline, Warning};
+use retrieve::StageTiming;
 use serde_json::json;
 use tables::{MAX_FOUND_VALUES, Rows, Schema, Service, ValueMatch, to_markdown};
 
 use crate::words::Words;
-use crate::{
-    Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, StageTook, Stretch,
-};
+use crate::{Error, Explanation, Fetched, Hit, Part, Result, Source, SourceHits, Stretch};
 
 /// Words of a question that are looked for in cells.
 const MAX_SOUGHT_WORDS: usize = 6;
@@ -167,7 +166,7 @@ impl Source for Tables {
                 }
             }
         }
-        found.timings.extend(has_tables.then(|| StageTook::since("cells", begun)));
+        found.timings.extend(has_tables.then(|| StageTiming::since("cells", begun)));
         found.hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
         found.hits.truncate(limit);
         found

@@ -58,7 +58,7 @@ impl Words {
         roots
     }
 
-    /// Tells which of the words are in a text.
+    /// Says of each word whether a text has it, in any form.
     pub(crate) fn are_in(&self, text: &str) -> Vec<bool> {
         let matches =
             Analyzer::new().matches(&self.0, text, detect_language(text), &mut Scratch::new());

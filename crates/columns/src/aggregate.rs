@@ -33,7 +33,7 @@ pub struct Aggregate {
 /// One part of what makes a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grouping {
-    /// The column.
+    /// Whose cells are grouped by; its name in the schema.
     pub column: String,
     /// How its values become groups.
     pub by: GroupBy,
@@ -66,7 +66,7 @@ pub enum Op {
     Count,
     /// Different values.
     CountDistinct,
-    /// The sum.
+    /// Null where no cell is left to add.
     Sum,
     /// The mean.
     Avg,

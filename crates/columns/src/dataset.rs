@@ -49,7 +49,7 @@ impl Dataset {
         self.n_rows
     }
 
-    /// Gives a column by name.
+    /// Finds a column; one that is not there is the caller's mistake.
     pub fn column(&self, name: &str) -> Result<&Column> {
         Ok(&self.columns[self.column_idx(name)?])
     }

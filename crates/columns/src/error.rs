@@ -7,6 +7,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a table could not be read or queried.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     // The caller's to fix.
     /// A column that the table does not have.
@@ -32,7 +33,6 @@ pub enum Error {
     WrongMeasure {
         /// The measure.
         op: String,
-        /// The column.
         column: String,
         /// What it holds.
         kind: &'static str,

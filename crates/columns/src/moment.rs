@@ -58,12 +58,10 @@ pub enum DateOrder {
 /// The width of one bar of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "those without a sentence are what they are called")]
 pub enum Bucket {
-    /// A minute.
     Minute,
-    /// An hour.
     Hour,
-    /// A day.
     Day,
     /// A week that starts on Monday.
     Week,

@@ -54,7 +54,7 @@ pub trait Table: Send + Sync {
     }
 }
 
-/// A column of a table.
+/// What a reader of a table has to know of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnInfo {
     /// The name by which queries call it.
@@ -123,7 +123,7 @@ impl Query {
 /// A condition on one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
-    /// The column.
+    /// Whose cells are tested; its name in the schema.
     pub column: String,
     /// The condition.
     pub test: Test,
@@ -166,7 +166,7 @@ pub struct AnyGroup {
 pub enum Test {
     /// The text is inside the cell.
     Contains {
-        /// The text.
+        /// Compared as letters, with no pattern in it.
         text: String,
         /// How letters are compared.
         case: Case,
@@ -204,7 +204,7 @@ pub struct Range {
 /// The order of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sort {
-    /// The column.
+    /// Whose cells decide; its name in the schema.
     pub column: String,
     /// Which end comes first.
     pub direction: Direction,
@@ -254,7 +254,7 @@ pub struct Answer {
 /// How often each value occurs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facet {
-    /// The column.
+    /// Its name in the schema.
     pub column: String,
     /// Values by falling count, then ascending, null first.
     pub rows: Vec<FacetRow>,
@@ -303,7 +303,7 @@ pub enum Bars {
 /// A value and how often it occurs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FacetRow {
-    /// The value.
+    /// As rows show it; null is a value here.
     pub value: Value,
     /// How often it occurs.
     pub total: u64,
@@ -320,7 +320,7 @@ pub struct SeriesAnswer {
     pub n_without_time: u64,
 }
 
-/// One point of a series.
+/// A bar: from its start to that of the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesPoint {
     /// The first millisecond.

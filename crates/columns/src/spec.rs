@@ -8,7 +8,7 @@ use crate::{DateOrder, DecimalMark, Epoch};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Text.
+    /// Compared by its code points.
     Text,
     /// A whole or broken number.
     Number,
@@ -48,7 +48,7 @@ pub enum Cells {
 pub struct ColumnSpec {
     /// The name by which queries call it.
     pub name: String,
-    /// The name in the source.
+    /// As a header, a JSON key or a database calls it.
     pub source_name: String,
     /// What its cells hold.
     pub kind: Kind,

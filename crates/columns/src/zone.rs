@@ -159,18 +159,15 @@ impl Zone {
 
 /// A bucket of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "those without a sentence are what they are called")]
 pub enum Calendar {
-    /// A year.
     Year,
     /// A quarter of a year.
     Quarter,
-    /// A month.
     Month,
     /// A week that starts on Monday.
     Week,
-    /// A day.
     Day,
-    /// An hour.
     Hour,
     /// The day of the week, Monday first, whatever the week.
     Weekday,

@@ -39,12 +39,12 @@ pub struct EndpointChange {
 /// An endpoint with a key that was just made. This is the only time that the key is seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithKey {
-    /// The endpoint.
+    /// Without the key, as it is stored.
     pub endpoint: Endpoint,
-    /// The key.
+    /// For the header `Authorization: Bearer`.
     pub api_key: String,
-    /// What is kept of it.
-    pub kept: StoredKey,
+    /// The key as it is stored: a hash that opens nothing.
+    pub stored: StoredKey,
 }
 
 /// An endpoint that was opened by its key.
@@ -73,14 +73,14 @@ impl Service {
         let n_endpoints = self.endpoints_of_project(&project.id)?.len();
         room_for("the number of endpoints", n_endpoints, limits::MAX_ENDPOINTS)?;
         let now = self.0.clock.now();
-        let (api_key, kept) = keys::make(now);
+        let (api_key, stored) = keys::make(now);
         let endpoint = Endpoint {
             id: EndpointId::new(new_id()),
             project_id: project.id.clone(),
             tenant: project.tenant,
             name,
             tool_ids,
-            keys: vec![kept.clone()],
+            keys: vec![stored.clone()],
             created_at: now,
             updated_at: now,
         };
@@ -90,7 +90,7 @@ impl Service {
             self.catalogue().apply(&[Change::Delete(key)])?;
             return Err(Error::missing("Project", &project.id));
         }
-        Ok(WithKey { endpoint, api_key, kept })
+        Ok(WithKey { endpoint, api_key, stored })
     }
 
     /// Lists the endpoints of a project, by name.
@@ -101,7 +101,7 @@ impl Service {
         Ok(endpoints)
     }
 
-    /// Gives an endpoint.
+    /// Finds an endpoint of a project that the caller may see.
     pub fn get_endpoint(&self, caller: &Caller, id: &str) -> Result<Endpoint> {
         Ok(self.endpoint_of(caller, id, Right::Read)?.0)
     }
@@ -143,13 +143,13 @@ impl Service {
     /// Makes another key for an endpoint.
     pub fn add_key(&self, caller: &Caller, id: &str) -> Result<WithKey> {
         self.endpoint_of(caller, id, Right::Edit)?;
-        let (api_key, kept) = keys::make(self.0.clock.now());
+        let (api_key, stored) = keys::make(self.0.clock.now());
         let endpoint = self.change_endpoint(id, |endpoint| {
             room_for("the number of keys", endpoint.keys.len(), limits::MAX_KEYS)?;
-            endpoint.keys.push(kept.clone());
+            endpoint.keys.push(stored.clone());
             Ok(())
         })?;
-        Ok(WithKey { endpoint, api_key, kept })
+        Ok(WithKey { endpoint, api_key, stored })
     }
 
     /// Takes a key away; it opens nothing from now on.
@@ -157,7 +157,7 @@ impl Service {
         self.endpoint_of(caller, id, Right::Edit)?;
         self.change_endpoint(id, |endpoint| {
             let n_before = endpoint.keys.len();
-            endpoint.keys.retain(|kept| kept.id != key);
+            endpoint.keys.retain(|stored| stored.id != key);
             if endpoint.keys.len() == n_before {
                 return Err(Error::missing("Key", key));
             }

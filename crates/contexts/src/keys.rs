@@ -22,19 +22,19 @@ const SHOWN_CHARS: usize = PREFIX.len() + 4;
 pub(crate) fn make(now: Timestamp) -> (String, StoredKey) {
     let secret: [u8; 32] = rand::random();
     let key = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
-    let kept = StoredKey {
+    let stored = StoredKey {
         id: KeyId::new(new_id()),
         begins: key.chars().take(SHOWN_CHARS).collect(),
         sha256: sha256(key.as_bytes()),
         created_at: now,
     };
-    (key, kept)
+    (key, stored)
 }
 
 /// Tells whether a key is one of these.
-pub(crate) fn is_one_of(key: &str, kept: &[StoredKey]) -> bool {
+pub(crate) fn is_one_of(key: &str, stored: &[StoredKey]) -> bool {
     let hash = sha256(key.as_bytes());
-    kept.iter().any(|kept| kept.sha256 == hash)
+    stored.iter().any(|stored| stored.sha256 == hash)
 }
 
 #[cfg(test)]
@@ -43,13 +43,13 @@ mod tests {
 
     #[test]
     fn a_key_is_known_again_and_cannot_be_read_back() {
-        let (key, kept) = make(Timestamp(0));
+        let (key, stored) = make(Timestamp(0));
         let (other, _) = make(Timestamp(0));
         assert_ne!(key, other);
-        assert!(is_one_of(&key, std::slice::from_ref(&kept)));
-        assert!(!is_one_of(&other, std::slice::from_ref(&kept)));
-        assert!(!is_one_of("", std::slice::from_ref(&kept)));
-        let written = serde_json::to_string(&kept).expect("a kept key can be written");
+        assert!(is_one_of(&key, std::slice::from_ref(&stored)));
+        assert!(!is_one_of(&other, std::slice::from_ref(&stored)));
+        assert!(!is_one_of("", std::slice::from_ref(&stored)));
+        let written = serde_json::to_string(&stored).expect("a kept key can be written");
         assert!(!written.contains(&key[SHOWN_CHARS..]));
     }
 }

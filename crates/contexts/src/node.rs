@@ -40,10 +40,10 @@ enum Shape {
     Members,
 }
 
-/// A node.
+/// A value of a document at its place, as much of it as fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Node {
-    /// The table.
+    /// Whose document it is in.
     pub table_id: TableId,
     /// The pointer as it was asked for.
     pub json_path: String,
@@ -73,7 +73,7 @@ pub struct Node {
     /// The characters of a string before the text, for redaction; they do not leave.
     #[serde(skip)]
     pub before: String,
-    /// Those after it.
+    /// The characters of a string after the text, for redaction; they do not leave.
     #[serde(skip)]
     pub after: String,
     /// What the value is called, for redaction.

@@ -181,7 +181,7 @@ pub struct SearchIndex {
     pub indexed_at: Option<Timestamp>,
     /// Long strings under the tool's path.
     pub nodes_count: u64,
-    /// Their chunks.
+    /// Chunks of those strings, searchable or not yet.
     pub chunks_count: u64,
     /// Chunks that can be found.
     pub indexed_chunks_count: u64,
@@ -276,7 +276,7 @@ pub struct Endpoint {
     pub name: String,
     /// The tools, in the order of `tools/list`.
     pub tool_ids: Vec<ToolId>,
-    /// Its keys.
+    /// As hashes; any of them opens the endpoint.
     pub keys: Vec<StoredKey>,
     /// When it was made.
     pub created_at: Timestamp,

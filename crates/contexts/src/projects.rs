@@ -72,7 +72,7 @@ impl Service {
         Ok(projects)
     }
 
-    /// Gives a project.
+    /// Finds a project of the caller's tenant.
     pub fn get_project(&self, caller: &Caller, id: &str) -> Result<Project> {
         Ok(self.project_of(caller, id, Right::Read)?.0)
     }

@@ -24,7 +24,7 @@ const SPARE_HITS: usize = 5;
 pub struct Chunk {
     /// Names table, place, version of the content and chunk.
     pub id: String,
-    /// The table.
+    /// Whose document it is in.
     pub table_id: TableId,
     /// The absolute RFC 6901 pointer of the string that the chunk is from.
     pub json_pointer: String,
@@ -55,7 +55,7 @@ pub struct ChunkHit {
     pub rrf_score: Option<f64>,
     /// The pointer as it is seen from the tool.
     pub json_path: String,
-    /// The chunk.
+    /// What was found, unredacted.
     pub chunk: Chunk,
     /// What the string says around the chunk; it is looked at and never leaves.
     #[serde(skip)]

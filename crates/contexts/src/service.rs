@@ -24,7 +24,7 @@ pub struct ServiceConfig {
     pub queue: Arc<JobQueue>,
     /// What searches.
     pub retriever: Retriever,
-    /// What makes vectors.
+    /// Told that passages without a vector wait.
     pub vectors: Arc<Vectors>,
     /// Where uploads wait while they arrive.
     pub staging: PathBuf,
@@ -46,7 +46,7 @@ impl Service {
         Service(Arc::new(config))
     }
 
-    /// Gives the settings.
+    /// Gives the settings of `[contexts]`, with which this service was made.
     pub fn settings(&self) -> &ContextsConfig {
         &self.0.settings
     }

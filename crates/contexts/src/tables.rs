@@ -15,7 +15,7 @@ use crate::objects::{Table, Tool};
 use crate::service::named;
 use crate::{Error, Result, Service, limits};
 
-/// What an upload is for.
+/// What becomes of a document once all of it has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upload<'a> {
     /// A new table of this project.
@@ -180,7 +180,7 @@ impl Service {
         Ok(tables)
     }
 
-    /// Gives a table.
+    /// Finds a table of a project that the caller may see.
     pub fn get_table(&self, caller: &Caller, id: &str) -> Result<Table> {
         Ok(self.table_of(caller, id, Right::Read)?.0)
     }

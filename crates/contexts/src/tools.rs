@@ -100,7 +100,7 @@ impl Service {
         Ok(tools)
     }
 
-    /// Gives a tool.
+    /// Finds a tool of a project that the caller may see.
     pub fn get_tool(&self, caller: &Caller, id: &str) -> Result<Tool> {
         Ok(self.tool_of(caller, id, Right::Read)?.0)
     }

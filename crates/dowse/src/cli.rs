@@ -376,7 +376,7 @@ pub(crate) enum ModelsCommand {
     Verify(ModelArgs),
 }
 
-/// Which model.
+/// The one model that a command is about.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArgs {
     #[command(flatten)]

@@ -36,7 +36,7 @@ pub(crate) struct LogArgs {
 }
 
 impl LogArgs {
-    /// Gives the filter of the log.
+    /// Gives what is logged: servers tell more than commands, unless somebody says otherwise.
     pub(crate) fn filter(&self, is_server: bool) -> &str {
         match (&self.log, self.quiet, self.verbose, is_server) {
             (Some(filter), ..) => filter,

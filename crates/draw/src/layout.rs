@@ -5,7 +5,7 @@
 pub struct Layout {
     /// Its width, in its own pixels.
     pub width: f64,
-    /// Its height.
+    /// In the same pixels.
     pub height: f64,
     /// The style class that shows it on the right screens.
     pub class: &'static str,

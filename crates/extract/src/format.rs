@@ -175,7 +175,7 @@ const ALL: [Format; 31] = [
 /// What is read of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormatInfo {
-    /// The format.
+    /// Which one; a format is listed once.
     pub format: Format,
     /// The extensions of its files, in lower case and without dots, between spaces.
     pub extensions: &'static str,

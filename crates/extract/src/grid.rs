@@ -238,7 +238,7 @@ impl SheetRows {
         Ok(())
     }
 
-    /// Ends the sheet.
+    /// Writes what still waits: the row and the block that are open.
     pub(crate) fn end(&mut self, output: &mut Output) -> Result<()> {
         self.end_row(output)?;
         self.end_block(output)

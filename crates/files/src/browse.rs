@@ -20,7 +20,7 @@ const MAX_COMPARED: usize = 20_000;
 /// One file of the index.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FileEntry {
-    /// Its path.
+    /// Resolved, as answers name it.
     pub path: String,
     /// What became of it.
     pub outcome: ReadOutcome,
@@ -47,7 +47,7 @@ pub struct FolderRequest {
     pub limit: usize,
 }
 
-/// One entry of a folder.
+/// A file or folder right inside a folder that is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderEntry {
     /// Its name; a folder's ends in a slash.
@@ -58,7 +58,7 @@ pub struct FolderEntry {
     pub modified: Option<i64>,
 }
 
-/// A page of a folder.
+/// What is right inside a folder, as much as was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FolderPage {
     /// The folder, resolved.
@@ -74,7 +74,7 @@ pub struct FolderPage {
 /// Documents that are read at once; the rest of a folder's folder is passed over.
 const FOLDER_STEP: usize = 64;
 
-/// A page of files.
+/// What of the index was asked for, with how much there is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct FilePage {
     /// In the order of their paths.

@@ -6,6 +6,7 @@ use ingest::{FamilyError, ObjectError};
 
 /// Why a call of this family failed.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     /// The path is not inside a folder that the caller may use.
     #[error("`{path}` is not inside an allowed root")]
@@ -30,7 +31,6 @@ pub enum Error {
     /// An argument that cannot find anything.
     #[error("`{argument}` {problem}, received {}", quoted(.received))]
     BadArgument {
-        /// The argument.
         argument: &'static str,
         /// What was given, shortened.
         received: String,
@@ -61,7 +61,6 @@ pub enum Error {
     /// A pattern of `[files] ignore` is none.
     #[error("`files.ignore` has a pattern that cannot be read: `{pattern}`: {problem}")]
     BadPattern {
-        /// The pattern.
         pattern: String,
         /// What is wrong with it.
         problem: String,
@@ -69,7 +68,6 @@ pub enum Error {
     /// The root is being indexed in another way.
     #[error("`{root}` is being indexed with `full: {running_full}`")]
     Busy {
-        /// The root.
         root: String,
         /// How it is being indexed.
         running_full: bool,

@@ -93,7 +93,7 @@ pub struct IndexerConfig {
     pub store: Arc<Store>,
     /// Worker processes for extraction.
     pub pool: Option<Arc<Pool>>,
-    /// What makes vectors.
+    /// Told that passages without a vector wait.
     pub vectors: Arc<Vectors>,
     /// What is indexed.
     pub files: FilesConfig,
@@ -194,7 +194,7 @@ impl Indexer {
         &self.namespace
     }
 
-    /// Gives the roots.
+    /// Gives the folders that may be indexed.
     pub fn roots(&self) -> &Roots {
         &self.config.roots
     }

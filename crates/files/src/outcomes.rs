@@ -19,7 +19,7 @@ const LIST_PAGE: usize = 1_000;
 /// Files of a root, counted by what became of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RootOutcomes {
-    /// The root.
+    /// Its name, under which it is configured.
     pub root: String,
     /// How many files came to each outcome; those without files are left out.
     pub counts: BTreeMap<ReadOutcome, usize>,
@@ -28,7 +28,7 @@ pub struct RootOutcomes {
 /// What of a root the index does not hold as it is on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootChanges {
-    /// The root.
+    /// Its name, under which it is configured.
     pub root: String,
     /// Whether it was ever indexed to its end.
     pub is_completed: bool,
@@ -39,7 +39,7 @@ pub struct RootChanges {
 /// A file with what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileOutcome {
-    /// The file.
+    /// Resolved, as answers name it.
     pub path: String,
     /// What became of it.
     pub outcome: ReadOutcome,

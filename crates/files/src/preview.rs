@@ -92,7 +92,7 @@ impl Window {
 /// A stretch of a file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileText {
-    /// The text.
+    /// Unredacted, with the characters of `window`.
     pub text: String,
     /// Which characters of the file's text it is.
     pub window: Window,

@@ -93,11 +93,11 @@ impl SearchRequest {
 /// One file that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FileHit {
-    /// The file.
+    /// Resolved, as [`crate::Service`] opens it.
     pub path: String,
     /// Where in it.
     pub pointer: String,
-    /// What it says there.
+    /// The text around the place, unredacted.
     pub snippet: String,
     /// Calibrated relevance.
     pub score: f64,

@@ -274,7 +274,7 @@ impl Service {
         self.0.indexer.set_watch_problem(Some(problem));
     }
 
-    /// Searches.
+    /// Finds the files that answer a question best, of those that the caller may see.
     pub fn search(
         &self,
         caller: &Caller,

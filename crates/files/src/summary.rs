@@ -37,7 +37,7 @@ pub enum Style {
 pub struct SnippetOf {
     /// The file.
     pub path: String,
-    /// What it says.
+    /// Its text, which only the summary is made from.
     pub snippet: String,
 }
 
@@ -56,7 +56,7 @@ pub struct SummaryRequest {
     pub max_tokens: Option<u32>,
 }
 
-/// A summary.
+/// What was said of the results, and what it cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// The text.
@@ -71,7 +71,6 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
 }
 
-/// Summarises.
 pub(crate) fn summarise(
     llm: Option<&dyn Llm>,
     request: &SummaryRequest,

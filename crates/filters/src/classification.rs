@@ -37,7 +37,6 @@ pub(crate) enum CodeForm {
 }
 
 impl CodeForm {
-    /// Writes a code in this form.
     pub(crate) fn write(self, code: &str) -> String {
         match self {
             CodeForm::Prefix => format!("{}.", canonical_code(code)),
@@ -54,7 +53,6 @@ impl CodeForm {
         if !is_code || is_open { CodeForm::Prefix } else { CodeForm::Exact }
     }
 
-    /// Gives the other form.
     pub(crate) fn other(self) -> Self {
         match self {
             CodeForm::Prefix => CodeForm::Exact,

@@ -6,6 +6,7 @@ use crate::postgres::Failure;
 
 /// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     /// The caller named no category.
     #[error("category is required: expected one of {}", list(.allowed))]
@@ -71,11 +72,8 @@ pub enum Error {
         name: String,
         /// How many there are.
         n_received: usize,
-        /// The least.
         least: usize,
-        /// The most.
         most: usize,
-        /// Of what.
         unit: &'static str,
     },
     /// A period does not have the form of its type.
@@ -97,9 +95,7 @@ pub enum Error {
     IntervalReversed {
         /// The part of the request.
         name: String,
-        /// The start.
         start: String,
-        /// The end.
         end: String,
     },
     /// A prefix does not end in a dot.
@@ -123,16 +119,12 @@ pub enum Error {
     NotFound {
         /// What was asked for.
         kind: &'static str,
-        /// Its id.
         id: String,
     },
 
     /// Two dimensions have one name.
     #[error("category `{category}` is configured twice")]
-    DuplicateCategory {
-        /// The category.
-        category: String,
-    },
+    DuplicateCategory { category: String },
     /// A column that the configuration names is not in the source.
     #[error(
         "dimension `{category}` names column `{column}`, which `{origin}` does not have: it has {}",
@@ -141,7 +133,6 @@ pub enum Error {
     MissingColumn {
         /// The dimension.
         category: String,
-        /// The column.
         column: String,
         /// The file or table.
         origin: String,
@@ -230,7 +221,6 @@ pub enum Error {
         origin: String,
         /// The limit.
         most: usize,
-        /// Of what.
         unit: &'static str,
     },
 }

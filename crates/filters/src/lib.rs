@@ -64,7 +64,10 @@ pub use config::{DimensionConfig, Engine, FilterKeyConfig, FiltersConfig, PerLoc
 pub use error::{Error, Result};
 pub use lookup::{CachedNameEmbedder, ModelNameEmbedder, NameEmbedder, NameEmbedderError};
 pub use postgres::Failure;
-pub use reconcile::{MAX_EXTENDED, MAX_RECONCILE_QUERIES, Reconciliation};
+pub use reconcile::{
+    MAX_EXTENDED, MAX_RECONCILE_QUERIES, PropertyValue, ReconcileCandidate, ReconcileEvidence,
+    ReconcileQuery, Reconciliation, WantedProperty,
+};
 pub use request::{
     DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest,
 };

@@ -75,7 +75,7 @@ impl SearchRequest {
         }
     }
 
-    /// Gives the limit or the default.
+    /// Gives how many results are wanted.
     pub fn limit_or_default(&self) -> usize {
         self.limit.unwrap_or(DEFAULT_LIMIT)
     }

@@ -37,7 +37,7 @@ pub struct Settings {
     pub folder: PathBuf,
     /// When a best match is given.
     pub filters: FiltersConfig,
-    /// The dimensions.
+    /// In the order of the configuration; no category twice.
     pub dimensions: Vec<DimensionConfig>,
     /// An embedder, where the server has one.
     pub name_embedder: Option<Arc<dyn NameEmbedder>>,

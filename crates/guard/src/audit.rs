@@ -46,7 +46,7 @@ pub struct Entry {
     pub tool: String,
     /// The tenant of the caller.
     pub tenant: String,
-    /// The caller.
+    /// By the name that keys and tokens give them.
     pub caller: String,
     /// How it ended.
     pub outcome: Outcome,

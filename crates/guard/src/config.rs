@@ -40,11 +40,11 @@ pub struct JwtConfig {
 pub struct ClaimNames {
     /// Who.
     pub subject: String,
-    /// The tenant.
+    /// The claim that names the tenant of the caller.
     pub tenant: String,
-    /// The department.
+    /// The claim that names the department of the caller.
     pub department: String,
-    /// The clearance.
+    /// The claim that says how far the caller is trusted.
     pub clearance: String,
     /// Roles: a list, or one word. `role` is read as well.
     pub roles: String,
@@ -76,15 +76,15 @@ pub struct KeyConfig {
     /// The tenant of whoever holds it.
     #[serde(default = "TenantId::local")]
     pub tenant: TenantId,
-    /// Their department.
+    /// The department of whoever holds it.
     pub department: Option<String>,
-    /// Their roles.
+    /// The roles of whoever holds it, such as `admin`.
     #[serde(default)]
     pub roles: Vec<String>,
     /// Groups they belong to, which things can be shared with.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// Their clearance.
+    /// How far whoever holds it is trusted.
     #[serde(default)]
     pub clearance: Clearance,
     /// The tools that are served to them; all of those that the server has when empty.

@@ -23,21 +23,16 @@ pub enum Denied {
 
 /// A configuration of this layer that cannot work.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum SetupError {
     /// The variable named for a key is not set or empty.
     #[error(
         "the environment variable `{variable}` named by {setting} is not set: put the secret into it before the start"
     )]
-    MissingVariable {
-        /// The setting.
-        setting: String,
-        /// The variable.
-        variable: String,
-    },
+    MissingVariable { setting: String, variable: String },
     /// A key is too short to be safe.
     #[error("the key in the variable `{variable}` has {length} characters: use at least {minimum}")]
     ShortKey {
-        /// The variable.
         variable: String,
         /// How long it is.
         length: usize,
@@ -50,7 +45,6 @@ pub enum SetupError {
          `openssl rand -hex 32`)"
     )]
     ShortSecret {
-        /// The variable.
         variable: String,
         /// How long it is.
         length: usize,

@@ -17,7 +17,7 @@ pub struct EmbedderId {
 }
 
 impl EmbedderId {
-    /// Makes an id.
+    /// Names a model and the version of its weights: vectors of another are not comparable.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         EmbedderId { name: name.into(), version: version.into() }
     }
@@ -34,7 +34,7 @@ impl fmt::Display for EmbedderId {
 pub struct TokenVectors {
     /// The length of one vector; 0 when there are none.
     pub dimensions: usize,
-    /// The vectors, flat.
+    /// All numbers of the first token, then all of the second.
     pub flat: Vec<f32>,
 }
 

@@ -8,6 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A failed inference, or a model that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     // The caller can fix these.
     /// The deadline was over before the work was done.
@@ -121,7 +122,6 @@ pub enum Error {
     /// The inference engine failed on a model that it had accepted.
     #[error("`{model}` failed while running: {problem}")]
     Runtime {
-        /// The model.
         model: String,
         /// What the engine said.
         problem: String,

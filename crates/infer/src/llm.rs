@@ -59,7 +59,7 @@ pub struct TokensUsed {
 /// What the model wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {
-    /// The text.
+    /// As it was written, with white space around it.
     pub text: String,
     /// What it cost; zeros when the provider does not say.
     pub tokens_used: TokensUsed,

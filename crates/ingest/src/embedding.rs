@@ -21,7 +21,7 @@ const STEP_TIME: Duration = Duration::from_secs(600);
 pub struct Embedding {
     /// Where the passages are.
     pub store: Arc<Store>,
-    /// The namespace.
+    /// Whose passages get vectors, and no other's.
     pub namespace: NamespaceId,
     /// What makes the vectors.
     pub embedder: Arc<dyn Embedder>,

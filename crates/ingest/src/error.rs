@@ -6,6 +6,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     // The caller can fix these.
     /// No job has this id.
@@ -16,10 +17,7 @@ pub enum Error {
     },
     /// No runner was given for this kind of job.
     #[error("no runner for jobs of kind `{kind}`")]
-    UnknownKind {
-        /// The kind.
-        kind: String,
-    },
+    UnknownKind { kind: String },
     /// Too many jobs wait already.
     #[error("`{allowed}` jobs wait already; try again when some are done")]
     QueueFull {

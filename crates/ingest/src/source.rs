@@ -48,7 +48,7 @@ pub enum ItemContent {
     },
     /// Bytes, whose name helps where the content leaves a choice.
     Bytes {
-        /// The bytes.
+        /// The whole content, in memory.
         bytes: Vec<u8>,
         /// A file name.
         name: String,

@@ -36,9 +36,9 @@ const PAYING_LEASE: Duration = Duration::from_secs(60);
 /// Which part of some passages can be found by vector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct VectorDebt {
-    /// All passages.
+    /// Whether they have a vector or not.
     pub n_passages: usize,
-    /// Those without a vector.
+    /// Those that wait for one.
     pub n_without: usize,
 }
 

@@ -77,7 +77,7 @@ impl Service {
         Ok(bases)
     }
 
-    /// Gives a knowledge base.
+    /// Finds a knowledge base that the caller may see.
     pub fn get_base(&self, caller: &Caller, id: &str) -> Result<KnowledgeBase> {
         Ok(self.base(caller, id, Right::Read)?.0)
     }

@@ -105,7 +105,7 @@ impl Service {
         Ok(collections)
     }
 
-    /// Gives a collection.
+    /// Finds a collection that the caller may see.
     pub fn get_collection(&self, caller: &Caller, id: &str) -> Result<Collection> {
         Ok(self.collection_of(caller, id, Right::Read)?.1)
     }

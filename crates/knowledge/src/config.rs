@@ -34,7 +34,7 @@ impl Default for OriginalsConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FolderConfig {
-    /// The folder.
+    /// Relative to the configuration file.
     pub path: PathBuf,
     /// The id of the collection.
     pub collection: String,

@@ -38,9 +38,9 @@ pub struct Duplicate {
 /// One chunk of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chunk {
-    /// Its id.
+    /// Holds the document's id and the position.
     pub id: String,
-    /// The document.
+    /// With its title, state and metadata.
     pub document: Document,
     /// The position in the document, from 0.
     pub index: u32,
@@ -57,7 +57,7 @@ pub struct Chunk {
 /// What a document says, as far as it was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentText {
-    /// The document.
+    /// With its title, state and metadata.
     pub document: Document,
     /// Its text, unredacted.
     pub text: String,
@@ -321,7 +321,7 @@ impl Service {
         Ok(Document::list(&*self.0.catalogue, &page)?)
     }
 
-    /// Gives a document.
+    /// Finds a document of a collection that the caller may see.
     pub fn get_document(&self, caller: &Caller, id: &str) -> Result<Document> {
         Ok(self.document_of(caller, id, Right::Read)?.1)
     }

@@ -19,7 +19,7 @@ use crate::{Error, Result, Service, limits};
 /// Files that are added in one step.
 const FILES_PER_STEP: usize = 100;
 
-/// A file of the folder.
+/// A file that a collection follows, by its path inside the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderFile {
     /// Its path below the folder, which names it.

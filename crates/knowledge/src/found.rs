@@ -1,7 +1,7 @@
 //! What a search is asked for, and what it finds.
 
 use model::{Around, Explanation, Score, Stage, Warning};
-use serde::Serialize;
+use retrieve::StageTiming;
 
 use crate::object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 
@@ -25,17 +25,17 @@ pub struct ChunkHit {
     pub content: String,
     /// Calibrated relevance.
     pub score: Score,
-    /// Its id.
+    /// Holds the document's id and the position.
     pub chunk_id: String,
-    /// The document.
+    /// Of which the chunk is a part.
     pub document_id: KnowledgeDocumentId,
     /// The document's title.
     pub title: String,
     /// The position in the document, from 0.
     pub chunk_index: u32,
-    /// The collection.
+    /// Which decides who may read it.
     pub collection_id: CollectionId,
-    /// The knowledge base.
+    /// That of the collection.
     pub knowledge_base_id: KnowledgeBaseId,
     /// The sentences of the text that fit the question best, unredacted.
     pub snippet: String,
@@ -57,18 +57,6 @@ impl ChunkHit {
     }
 }
 
-/// What a stage took, or why it did not run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StageTook {
-    /// The stage.
-    pub stage: &'static str,
-    /// Milliseconds.
-    pub ms: f64,
-    /// Why it was skipped, where it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skipped: Option<String>,
-}
-
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResults {
@@ -77,7 +65,7 @@ pub struct SearchResults {
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
     /// What each stage took, in order.
-    pub timings: Vec<StageTook>,
+    pub timings: Vec<StageTiming>,
     /// The words that were searched for in the place of those that were typed, where they were.
     pub corrected: Option<String>,
     /// How many chunks were searched.

@@ -18,7 +18,7 @@ pub(crate) fn is_arriving(name: &str) -> bool {
     name.trim_start_matches('.').starts_with("incoming-")
 }
 
-/// What an upload is for.
+/// What becomes of a document once all of it has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadTarget<'a> {
     /// New documents of this collection.

@@ -76,7 +76,7 @@ pub use documents::{Accepted, Chunk, DocumentText, Duplicate};
 pub use edit::DocumentChange;
 pub use error::{Error, Result};
 pub use follow::{FolderFile, FolderListing, Followed};
-pub use found::{ChunkHit, SearchRequest, SearchResults, StageTook};
+pub use found::{ChunkHit, SearchRequest, SearchResults};
 pub use hold::UploadsHold;
 pub use intake::{Intake, ReceivedFile, UploadTarget};
 pub use jobs::{ADD_JOB, JOBS, MOVE_JOB, PURGE_JOB, SUMMARY_JOB, VECTORS_JOB};

@@ -17,9 +17,9 @@ pub enum Content {
     Text(String),
     /// A file in any format that can be read.
     File {
-        /// Its bytes.
+        /// As they came, in memory.
         bytes: Vec<u8>,
-        /// Its name.
+        /// Its ending helps to tell the format.
         name: String,
     },
     /// Text or a file that is on disk already, from [`crate::Service::begin_upload`].

@@ -42,7 +42,7 @@ impl Sharing {
     }
 }
 
-/// A knowledge base.
+/// Collections of documents that are searched and summarised together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnowledgeBase {
     /// A UUID.
@@ -103,7 +103,7 @@ pub struct Collection {
     pub shared_with: Sharing,
     /// Documents that are indexed. Changed together with them, so that it is always exact.
     pub n_documents: usize,
-    /// Their chunks.
+    /// Passages of those documents, counted in the same transaction.
     pub n_chunks: usize,
     /// When it was made.
     pub created_at: Timestamp,
@@ -197,7 +197,7 @@ pub struct Original {
     pub n_bytes: u64,
 }
 
-/// A document.
+/// What was uploaded, or follows a file; its text is in the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// A UUID.
@@ -208,7 +208,7 @@ pub struct Document {
     pub knowledge_base_id: KnowledgeBaseId,
     /// The tenant of the knowledge base.
     pub tenant: TenantId,
-    /// Its title.
+    /// As answers show it; made from the text where nobody gave one.
     pub title: String,
     /// Whether somebody gave the title: then it stays when a content comes without one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -228,7 +228,7 @@ pub struct Document {
     pub original: Option<Original>,
     /// Where it is.
     pub state: DocumentState,
-    /// Its chunks.
+    /// Passages of the content that is indexed; 0 where none is.
     pub n_chunks: usize,
     /// Counts its contents, from 1.
     pub version: u64,

@@ -11,7 +11,7 @@ const TOKENS_PER_CHAR: usize = 2;
 /// A repaired text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
-    /// The text.
+    /// What came in, with its misread characters replaced.
     pub text: String,
     /// What repaired it: `rules`, or the model's name.
     pub engine: String,

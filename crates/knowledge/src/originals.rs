@@ -25,7 +25,7 @@ const UNNAMED: &str = "document";
 /// A file that a caller may download.
 #[derive(Debug)]
 pub struct OriginalFile {
-    /// The document.
+    /// Whose indexed content was made from the file.
     pub document: Document,
     /// The open file.
     pub file: std::fs::File,
@@ -75,7 +75,7 @@ impl Service {
 pub struct DamagedOriginal {
     /// The document's id.
     pub document: KnowledgeDocumentId,
-    /// Its title.
+    /// As a person knows the document.
     pub title: String,
     /// What is wrong with the file.
     pub problem: String,

@@ -1,16 +1,16 @@
 //! `search_documents`: the stages of the contract over what the caller may see.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ingest::ObjectError;
 use model::{Around, Caller, Deadline, DocumentId, NamespaceId, Passage, Score, Stage, Warning};
-use retrieve::{Grouping, Pipeline, Ranked, Request, Response, Scope};
+use retrieve::{Grouping, Pipeline, Ranked, Request, Response, Scope, StageTiming};
 use store::limits::MAX_CANDIDATES;
 use store::{Bm25, Filter, TypedObject};
 
 use crate::access::{Right, filter};
-use crate::found::{ChunkHit, SearchRequest, SearchResults, StageTook};
+use crate::found::{ChunkHit, SearchRequest, SearchResults};
 use crate::jobs::ADD_JOB;
 use crate::metadata::Matching;
 use crate::objects::{Collection, Document, document_of};
@@ -215,21 +215,16 @@ impl Service {
                 None
             }
         };
-        let mut timings = vec![StageTook {
-            stage: "atlas",
-            ms: millis(begun.elapsed()),
+        let mut timings = vec![StageTiming {
             skipped: ranking.is_none().then(|| "one search opens all collections".to_owned()),
+            ..StageTiming::since("atlas", begun)
         }];
         let ranked: Vec<&Collection> = match ranking {
             Some(ranking) => ranking.into_iter().map(|idx| full[idx]).collect(),
             None => full,
         };
         let response = self.search_in_parts(caller, &ranked, asked, deadline, &mut warnings)?;
-        timings.extend(response.timings.iter().map(|timing| StageTook {
-            stage: timing.stage,
-            ms: millis(timing.took),
-            skipped: timing.skipped.clone(),
-        }));
+        timings.extend(response.timings.iter().cloned());
         warnings.extend(response.warnings.iter().cloned());
         let coverage = response.coverage;
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
@@ -487,8 +482,4 @@ fn name_of(stage: Stage) -> &'static str {
         Stage::LateInteraction => "late_interaction",
         Stage::CrossEncoder => "cross_encoder",
     }
-}
-
-fn millis(took: Duration) -> f64 {
-    (took.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }

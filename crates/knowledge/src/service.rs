@@ -26,7 +26,7 @@ pub struct ServiceConfig {
     pub queue: Arc<JobQueue>,
     /// What searches.
     pub retriever: Retriever,
-    /// What makes vectors.
+    /// Told that passages without a vector wait.
     pub vectors: Arc<Vectors>,
     /// Worker processes for extraction; this process when there are none.
     pub pool: Option<Arc<Pool>>,

@@ -81,7 +81,7 @@ pub struct SummaryVersion {
     pub generated_at: Timestamp,
     /// What made it: `extractive`, or the model's name.
     pub engine: String,
-    /// The text.
+    /// Redacted when it leaves, as all text that comes from sources.
     pub text: String,
     /// What it was made from.
     #[serde(default)]
@@ -102,7 +102,7 @@ pub struct MadeFrom {
 /// A part of a knowledge base's summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryPart {
-    /// The collection.
+    /// Whose documents it says something of.
     pub collection_id: CollectionId,
     /// What people call it.
     pub collection: String,
@@ -135,16 +135,16 @@ impl TypedObject for StoredSummary {
 pub struct Statistics {
     /// Documents that are indexed.
     pub total_documents: usize,
-    /// Collections.
+    /// Those that the caller may read.
     pub total_collections: usize,
-    /// Chunks.
+    /// Passages of those documents.
     pub total_chunks: usize,
 }
 
 /// What a knowledge base is about, as one caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseSummary {
-    /// The knowledge base.
+    /// As it is stored, with the rights to it.
     pub base: KnowledgeBase,
     /// Name, description, and what the documents say.
     pub summary: String,

@@ -21,7 +21,7 @@ const N_CONTEXT_LINES: usize = 1;
 /// One content of a document, once it was indexed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentVersion {
-    /// The document.
+    /// Of which it is, or was, the content.
     pub document_id: KnowledgeDocumentId,
     pub(crate) collection_id: CollectionId,
     pub(crate) tenant: TenantId,
@@ -35,7 +35,7 @@ pub struct DocumentVersion {
     pub n_bytes: u64,
     /// SHA-256 of its file, in hexadecimal.
     pub sha256: String,
-    /// Its chunks.
+    /// Passages that its text was cut into.
     pub n_chunks: usize,
     /// Lines of its text that the version before did not have.
     pub n_lines_added: usize,

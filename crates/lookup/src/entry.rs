@@ -28,7 +28,7 @@ pub struct Entry {
 pub struct Name {
     /// The language, or nothing when the dimension has one only.
     pub locale: Option<String>,
-    /// The name.
+    /// As people read it, with its diacritics.
     pub text: String,
 }
 
@@ -63,7 +63,7 @@ pub struct Answer {
 /// One matching entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
-    /// The entry.
+    /// Its place in [`crate::Index`].
     pub entry: EntryIdx,
     /// Calibrated relevance.
     pub score: Score,

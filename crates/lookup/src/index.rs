@@ -110,7 +110,7 @@ impl Index {
         self.vectors.is_some()
     }
 
-    /// Gives an entry.
+    /// Looks an entry up by its place.
     pub fn entry(&self, entry: EntryIdx) -> &Entry {
         &self.entries[entry.0 as usize]
     }

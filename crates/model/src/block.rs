@@ -23,7 +23,7 @@ pub enum BlockKind {
     Table,
     /// Source code or other text whose line breaks mean something.
     Code,
-    /// One item of a list.
+    /// An entry of a list, however it is marked.
     ListItem,
     /// Anything else: a caption, a note, a comment.
     Other,
@@ -36,12 +36,12 @@ pub struct Block {
     pub text: String,
     /// Where it is in its source.
     pub pointer: Pointer,
-    /// What it is.
+    /// How a cutter of passages treats it.
     pub kind: BlockKind,
 }
 
 impl Block {
-    /// Makes a block.
+    /// Takes a text as it was read: nothing is trimmed or folded.
     pub fn new(text: impl Into<String>, pointer: Pointer, kind: BlockKind) -> Self {
         Block { text: text.into(), pointer, kind }
     }

@@ -68,7 +68,7 @@ impl Caller {
         self.has_role(Caller::ADMIN)
     }
 
-    /// Tells whether the caller has a role.
+    /// Tells whether the caller's key, token or session has a role, compared as it is written.
     pub fn has_role(&self, role: &str) -> bool {
         self.roles.contains(role)
     }

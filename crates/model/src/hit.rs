@@ -79,7 +79,7 @@ pub struct Hit {
     pub namespace: NamespaceId,
     /// The document it belongs to.
     pub document: DocumentId,
-    /// The passage.
+    /// Under which the store has it.
     pub passage: PassageId,
     /// Calibrated relevance after the last stage.
     pub score: Score,

@@ -6,7 +6,7 @@
 pub struct SplitMix64(pub u64);
 
 impl SplitMix64 {
-    /// Gives the next number.
+    /// Gives the next of a row that the seed alone decides.
     pub fn next_number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

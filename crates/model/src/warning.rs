@@ -12,7 +12,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// Makes a warning.
+    /// Takes a code that programs know and a sentence that people read.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Warning { code: code.into(), message: message.into() }
     }

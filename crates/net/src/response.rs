@@ -13,7 +13,7 @@ use crate::{Error, Result};
 pub struct Response {
     /// The HTTP status, 200 to 299.
     pub status: u16,
-    /// The body.
+    /// Within the limit of the request.
     pub body: Vec<u8>,
     url: Url,
     headers: http::HeaderMap,

@@ -110,7 +110,7 @@ impl Retriever {
         self
     }
 
-    /// Gives the store.
+    /// Gives where candidates are looked for.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
     }

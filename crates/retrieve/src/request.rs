@@ -7,7 +7,7 @@ use store::{Bm25, Filter};
 /// candidate search, never afterwards.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scope {
-    /// The namespace.
+    /// Searched as a whole; its term statistics judge its passages.
     pub namespace: NamespaceId,
     /// Who and what: tenant, clearance, roots, extensions, years.
     pub filter: Filter,

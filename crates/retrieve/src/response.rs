@@ -1,6 +1,6 @@
 //! What is answered.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Hit, Score, Span, Warning};
 use serde::Serialize;
@@ -53,12 +53,24 @@ pub struct Total {
 /// What a stage took, or why it did not run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StageTiming {
-    /// The stage.
+    /// Its name in answers, such as `sparse` or `rrf`.
     pub stage: &'static str,
     /// How long it took.
     pub took: Duration,
     /// Why it was skipped, where it was.
     pub skipped: Option<String>,
+}
+
+impl StageTiming {
+    /// Tells what a stage took that has just ended.
+    pub fn since(stage: &'static str, begun: Instant) -> Self {
+        StageTiming { stage, took: begun.elapsed(), skipped: None }
+    }
+
+    /// Gives what it took in milliseconds, to the microsecond.
+    pub fn millis(&self) -> f64 {
+        (self.took.as_secs_f64() * 1e6).round() / 1e3
+    }
 }
 
 /// What part of the passages can be found by vector.

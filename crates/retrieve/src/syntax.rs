@@ -24,7 +24,6 @@ pub(crate) enum Part {
     Field {
         /// The attribute.
         name: String,
-        /// Its value.
         value: String,
     },
 }

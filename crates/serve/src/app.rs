@@ -16,7 +16,7 @@ use crate::{Readiness, ServerConfig, Slots};
 pub struct App {
     /// Where and under which names it serves.
     pub server: ServerConfig,
-    /// Its limits.
+    /// What callers and calls may take.
     pub limits: LimitsConfig,
     /// What is left out of the audit.
     pub audit_config: AuditConfig,
@@ -90,7 +90,7 @@ pub trait Endpoints: Send + Sync {
 pub struct Opened {
     /// The tools bound to it.
     pub tools: Registry,
-    /// The caller.
+    /// Whoever holds the key, as services see them.
     pub caller: Caller,
 }
 

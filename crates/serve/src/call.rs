@@ -120,14 +120,9 @@ fn keep(
         arguments,
         ids: guard::ids_of(&outgoing.value),
         answer,
-        hash: &hexadecimal(hash.as_ref()),
+        hash: &model::hex(hash),
         generation: (app.console.generation)(),
     });
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
 /// Gives the highest score among the results of an answer, where they have scores.

@@ -256,7 +256,7 @@ pub(crate) async fn slot(app: &App, call_context: &CallContext) -> Result<Slot, 
     })
 }
 
-/// Gives what the audit has of a query.
+/// Cuts a query to what one line of the audit holds.
 pub(crate) fn audited_query(query: &str) -> String {
     query.chars().take(AUDITED_QUERY_CHARS).collect()
 }

@@ -31,7 +31,7 @@ pub struct Request {
 /// What may leave of a resource.
 #[derive(Debug)]
 pub struct Read {
-    /// Its type.
+    /// As the header `Content-Type` has it.
     pub mime_type: String,
     /// The content.
     pub body: ReadBody,
@@ -44,9 +44,9 @@ pub struct Read {
 /// The content of a resource.
 #[derive(Debug)]
 pub enum ReadBody {
-    /// Text.
+    /// Cut where `next` goes on.
     Text(String),
-    /// Bytes.
+    /// What is no text, such as a picture.
     Bytes(Vec<u8>),
 }
 

@@ -20,11 +20,11 @@ const MAX_WAITING_PER_CALLER: usize = 64;
 /// How many calls may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotLimits {
-    /// In all.
+    /// Of everybody together.
     pub total: usize,
-    /// For one caller.
+    /// So that one agent cannot take them all.
     pub per_caller: usize,
-    /// For one tenant.
+    /// So that many keys of one tenant cannot.
     pub per_tenant: usize,
 }
 

@@ -93,7 +93,6 @@ impl<'a> DocumentRows<'a> {
     }
 }
 
-/// Rows of passages.
 #[derive(Default)]
 pub(crate) struct PassageRows<'a> {
     rows: Vec<PassageRow<'a>>,

@@ -109,7 +109,6 @@ pub(crate) async fn find_namespace(
     found.as_ref().map(read_namespace).transpose()
 }
 
-/// Gives a namespace that has to be there.
 pub(crate) async fn namespace(
     connection: &mut Connection,
     id: &NamespaceId,

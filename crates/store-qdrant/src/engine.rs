@@ -8,9 +8,9 @@ use model::{Deadline, NamespaceId};
 use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilter};
 use store::remote::{self, Field};
 use store::{
-    Candidates, Catalogue, Changes, DroppedNamespace, Engine, EngineInfo, EngineServer, Erased,
-    Error, Form, NamespaceHead, Position, Rebuild, Result, Search, TermCount, TermStatistics,
-    current_state, follow_known, state_of,
+    Candidates, Catalogue, Changes, DroppedNamespace, Engine, EngineInfo, EnginePlace,
+    EngineServer, Erased, Error, Form, NamespaceHead, Position, Rebuild, Result, Search, TermCount,
+    TermStatistics, current_state, follow_known, state_of,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -151,7 +151,7 @@ impl QdrantEngine {
 
 impl Engine for QdrantEngine {
     fn info(&self) -> EngineInfo<'_> {
-        EngineInfo { name: ENGINE, server: Some(self) }
+        EngineInfo { name: ENGINE, place: EnginePlace::Server(self) }
     }
 
     fn follow(&self, changes: Changes<'_>) -> Result<()> {

@@ -28,7 +28,6 @@ pub(crate) const FIELDS: [&str; 8] =
 const MAX_FITTINGS: usize = 16;
 /// The occurrences that fit beside a row; the few larger numbers are kept apart.
 const MAX_SMALL: u32 = 255;
-/// The bits for them.
 const SMALL_BITS: u32 = 8;
 
 /// A passage.

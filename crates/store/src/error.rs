@@ -11,6 +11,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     // The caller can fix these.
     /// No namespace has this id.
@@ -24,7 +25,6 @@ pub enum Error {
         "namespace `{namespace}` was indexed with {stored} but {wanted} is configured; re-index it, or configure what it was made with"
     )]
     ManifestMismatch {
-        /// The namespace.
         namespace: NamespaceId,
         /// What the namespace was made with.
         stored: Box<Manifest>,
@@ -33,14 +33,10 @@ pub enum Error {
     },
     /// Vectors were given or asked for where the namespace has no vector space.
     #[error("namespace `{namespace}` keeps no vectors; name an embedder in its manifest first")]
-    NoVectorSpace {
-        /// The namespace.
-        namespace: NamespaceId,
-    },
+    NoVectorSpace { namespace: NamespaceId },
     /// A vector does not have the length that the namespace keeps.
     #[error("a vector has `{received}` dimensions, namespace `{namespace}` keeps `{expected}`")]
     WrongDimensions {
-        /// The namespace.
         namespace: NamespaceId,
         /// The length that was given.
         received: usize,
@@ -80,7 +76,6 @@ pub enum Error {
     Conflict {
         /// The kind of the object.
         kind: String,
-        /// Its id.
         id: String,
         /// The version that the caller had; 0 means that it should not exist.
         expected: u64,
@@ -92,7 +87,6 @@ pub enum Error {
     MissingObject {
         /// The kind of the object.
         kind: String,
-        /// Its id.
         id: String,
     },
     /// A row of the catalogue cannot be read as the type that was asked for.
@@ -100,7 +94,6 @@ pub enum Error {
     BadObject {
         /// The kind of the object.
         kind: String,
-        /// Its id.
         id: String,
         /// What the reader said.
         #[source]
@@ -163,7 +156,6 @@ pub enum Error {
         "namespace `{namespace}` is stored but not searchable yet: its index could not be written"
     )]
     IndexBehind {
-        /// The namespace.
         namespace: NamespaceId,
         /// Why the index could not follow.
         #[source]
@@ -184,7 +176,6 @@ pub enum Error {
         "a restore into `{}` did not end, or is still under way; run it again: `dowse restore FILE` with the same backup makes the folder whole; or remove `{}` and what else is in that `data_dir` to begin with nothing", folder.display(), file.display()
     )]
     RestoreUnfinished {
-        /// The folder.
         folder: PathBuf,
         /// The file that says so.
         file: PathBuf,
@@ -237,7 +228,6 @@ pub enum Error {
     /// The settings of an engine elsewhere cannot be used.
     #[error("the settings of {engine} cannot be used: {reason}")]
     EngineSettings {
-        /// The engine.
         engine: &'static str,
         /// What is wrong with them.
         reason: String,
@@ -247,7 +237,6 @@ pub enum Error {
         "{engine} did not answer a {what} request in time; check the network and the address that `[store]` names"
     )]
     EngineTimeout {
-        /// The engine.
         engine: &'static str,
         /// What was asked.
         what: &'static str,
@@ -257,7 +246,6 @@ pub enum Error {
         "{engine} cannot be reached for a {what} request: {reason}; check the network and the address that `[store]` names"
     )]
     EngineUnavailable {
-        /// The engine.
         engine: &'static str,
         /// What was asked.
         what: &'static str,
@@ -269,7 +257,6 @@ pub enum Error {
         "{engine} has no such namespace for a {what}; run a check with repair to fill it again"
     )]
     EngineMissing {
-        /// The engine.
         engine: &'static str,
         /// What was asked.
         what: &'static str,
@@ -277,9 +264,7 @@ pub enum Error {
     /// An engine elsewhere refused a request: the key is wrong, or we asked for the impossible.
     #[error("{engine} refused a request with status `{status}`: {reason}")]
     EngineRefused {
-        /// The engine.
         engine: &'static str,
-        /// The status.
         status: u16,
         /// What it said.
         reason: String,
@@ -313,10 +298,7 @@ pub enum Error {
     },
     /// A failpoint of a test fired.
     #[error("failpoint `{name}` fired")]
-    Failpoint {
-        /// Its name.
-        name: &'static str,
-    },
+    Failpoint { name: &'static str },
 }
 
 impl Error {

@@ -90,11 +90,11 @@ pub use config::Config;
 pub use contract::{
     Agreement, AnalyserName, Bm25, Both, ByVector, ByWords, Candidate, Candidates, Catalogue,
     Changes, Clause, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, DocumentSource,
-    DroppedNamespace, Engine, EngineInfo, EngineServer, Erased, Filter, Fingerprint, Form, Fresh,
-    Lease, LogEntry, LogKind, LogPage, Manifest, Matched, NamespaceHead, NamespaceInfo,
-    NamespaceState, PassageSource, Place, Position, Rebuild, Search, SourceParts, StoredPassage,
-    TermCount, TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange, WordsQuery,
-    Written, follow_known, question_of,
+    DroppedNamespace, Engine, EngineHere, EngineInfo, EnginePlace, EngineServer, Erased, Filter,
+    Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, Matched, NamespaceHead,
+    NamespaceInfo, NamespaceState, PassageSource, Place, Position, Rebuild, Search, SourceParts,
+    StoredPassage, TermCount, TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange,
+    WordsQuery, Written, follow_known, question_of,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};

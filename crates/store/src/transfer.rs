@@ -34,7 +34,7 @@ const MOVE_KIND: &str = "move";
 /// What a copy consists of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Namespaces.
+    /// Copied with their manifests.
     pub n_namespaces: usize,
     /// Documents, passages and vectors.
     pub counts: Counts,

@@ -62,7 +62,7 @@ pub struct AggregateRequest {
 /// A part of what makes a group.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroupRequest {
-    /// The field.
+    /// By its name in the schema.
     pub field: String,
     /// The bucket, for a timestamp.
     pub bucket: Option<Calendar>,

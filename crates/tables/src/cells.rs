@@ -58,7 +58,6 @@ pub struct CutCells {
     n_pieces: usize,
 }
 
-/// What is shown of a cell.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shown {
     /// Whether it goes on behind the window.

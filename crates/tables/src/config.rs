@@ -201,7 +201,7 @@ impl Field {
         Field::new(FieldType::String)
     }
 
-    /// A number.
+    /// A number, filtered by what it equals.
     pub fn number() -> Self {
         Field::new(FieldType::Number)
     }

@@ -31,7 +31,7 @@ pub struct Description {
     pub warnings: Vec<Warning>,
 }
 
-/// What is in a column.
+/// The range, the distinct values and the empty cells of one field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnFigures {
     /// The field.

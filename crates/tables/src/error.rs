@@ -5,6 +5,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a table could not be described or queried.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     // The caller's to fix.
     /// An argument, filter, sort or series that names nothing there is.
@@ -58,9 +59,7 @@ pub enum Error {
     EmptyRange {
         /// The filter.
         field: String,
-        /// The start.
         start: String,
-        /// The end.
         end: String,
     },
     /// A query that the table cannot answer as it stands.
@@ -116,9 +115,7 @@ pub enum Error {
     /// A schema that contradicts itself.
     #[error("table `{table}`, field `{field}`: {problem}")]
     BadSchema {
-        /// The table.
         table: String,
-        /// The field.
         field: String,
         /// What is wrong.
         problem: String,
@@ -126,7 +123,6 @@ pub enum Error {
     /// A saved view that cannot be asked.
     #[error("view `{view}`: {problem}")]
     BadView {
-        /// The view.
         view: String,
         /// What is wrong.
         problem: String,
@@ -140,9 +136,7 @@ pub enum Error {
     /// The source of a table cannot be used.
     #[error("table `{table}` is unavailable: its source could not be read")]
     Source {
-        /// The table.
         table: String,
-        /// The cause.
         #[source]
         cause: columns::Error,
     },
@@ -152,9 +146,7 @@ pub enum Error {
     /// A mounted program's own function failed.
     #[error("the data of table `{table}` is unavailable")]
     GetData {
-        /// The table.
         table: String,
-        /// The cause.
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },

@@ -67,7 +67,7 @@ impl ExportFormat {
 /// What an export wrote.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exported {
-    /// Rows.
+    /// Those that were written, without the header.
     pub n_rows: u64,
     /// Values in whose place a mark is, or nothing, since their field is secret by a name.
     pub n_marked: usize,

@@ -33,7 +33,7 @@ impl Filters {
         self.0.iter().map(|(name, wanted)| (name.as_str(), wanted))
     }
 
-    /// Gives the names.
+    /// Gives the fields that are filtered, in the order of the call.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }

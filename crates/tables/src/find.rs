@@ -21,9 +21,9 @@ pub const MAX_FOUND_VALUES: usize = 25;
 /// A value that holds a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueMatch {
-    /// The field.
+    /// By its name in the schema.
     pub field: String,
-    /// The value.
+    /// The whole value, of which the word may be a part.
     pub value: String,
     /// How many rows have it.
     pub n_rows: u64,
@@ -36,14 +36,14 @@ pub struct TextMatch {
     pub values: Vec<ValueMatch>,
     /// For each word the number of rows that hold it, in the column that holds it most often.
     pub n_rows_with: Vec<u64>,
-    /// All rows.
+    /// Of the table, whatever they hold.
     pub n_rows: u64,
 }
 
 /// Rows of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    /// The columns.
+    /// Names of the schema, in its order.
     pub columns: Vec<String>,
     /// The first rows, as answers show them.
     pub rows: Vec<Vec<Cell>>,

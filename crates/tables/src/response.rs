@@ -16,7 +16,7 @@ pub const MAX_FACET_CHARS: usize = 200;
 /// How often a value occurs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FacetRow {
-    /// The value.
+    /// As rows show it.
     pub value: Value,
     /// How often it occurs.
     pub total: u64,

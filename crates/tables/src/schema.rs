@@ -94,7 +94,7 @@ impl Schema {
         self.field(name).is_none_or(is_redacted)
     }
 
-    /// Gives the names of all filters.
+    /// Gives what a call may filter by, in the order of the schema.
     pub fn filter_names(&self) -> Vec<String> {
         self.fields.iter().map(|(name, _)| name.clone()).collect()
     }

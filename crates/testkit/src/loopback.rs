@@ -24,13 +24,13 @@ const HANG: Duration = Duration::from_secs(30);
 /// A request as the server read it.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// The method.
+    /// Such as `POST`.
     pub method: String,
     /// The path with its query.
     pub path: String,
     /// Names in lower case, and values.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// Read to its end.
     pub body: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ pub enum Reply {
         status: u16,
         /// Further headers.
         headers: Vec<(String, String)>,
-        /// The body.
+        /// Sent as it is.
         body: Vec<u8>,
     },
     /// These bytes, then the connection is closed: for broken and unending answers.

@@ -115,7 +115,7 @@ impl Postgres {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Gives the port.
+    /// Gives where it listens, on loopback alone.
     pub fn port(&self) -> u16 {
         self.port
     }

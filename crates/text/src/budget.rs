@@ -13,7 +13,7 @@ const CHARS_PER_TOKEN: usize = 4;
 pub struct Budget {
     /// Characters.
     pub chars: usize,
-    /// Tokens.
+    /// As [`crate::count_tokens`] counts them.
     pub tokens: usize,
 }
 

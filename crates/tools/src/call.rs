@@ -45,7 +45,7 @@ pub trait Tool: Send + Sync {
     }
 }
 
-/// One call of a tool.
+/// Who calls with what, and how long and large the answer may be.
 pub struct Call<'a> {
     /// Who calls.
     pub caller: &'a Caller,
@@ -85,7 +85,7 @@ pub struct Link {
     pub uri: String,
     /// What a person reads.
     pub name: String,
-    /// The type of what is there.
+    /// A media type, where it is known before it is read.
     pub mime_type: Option<String>,
 }
 

@@ -39,6 +39,7 @@ mod per_caller;
 mod registry;
 mod resources;
 mod served;
+mod timings;
 
 pub mod contexts;
 pub mod everywhere;

@@ -12,7 +12,7 @@ use crate::{Exposure, Served, Spec, Tool};
 pub struct Listed {
     /// The description for this caller.
     pub spec: Arc<Spec>,
-    /// The tool.
+    /// To be called by the name in its description.
     pub tool: Arc<dyn Tool>,
     /// The tools that this caller has: no other is named to them.
     pub served: Arc<Served>,

@@ -20,7 +20,7 @@ pub struct ResourceEntry {
     pub uri: String,
     /// What a person reads.
     pub name: String,
-    /// The type of what is there.
+    /// A media type, where it is known before it is read.
     pub mime_type: Option<String>,
 }
 
@@ -40,18 +40,18 @@ pub struct ResourcePattern {
 /// What is at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceContent {
-    /// Its type.
+    /// A media type.
     pub mime_type: String,
     /// The content itself.
     pub body: ResourceBody,
 }
 
-/// The content of a resource.
+/// What a reader of an address is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceBody {
     /// Text from a source: redacted before it leaves.
     SourceText {
-        /// The text.
+        /// Not redacted yet.
         text: String,
         /// What the source says around it: it is looked at and never leaves.
         around: Around,

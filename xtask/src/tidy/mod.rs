@@ -16,10 +16,12 @@ mod licences;
 
 mod architecture;
 mod json_values;
+mod line_counts;
 mod links;
 mod metrics;
 mod named_tests;
 mod plain_words;
+mod repeated_names;
 mod sources;
 mod statements;
 
@@ -76,10 +78,12 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
             .collect(),
         architecture::check(workspace),
         json_values::check(workspace),
+        line_counts::check(workspace),
         links::check(workspace),
         metrics::check(workspace),
         named_tests::check(workspace),
         plain_words::check(workspace),
+        repeated_names::check(workspace),
         sources::check(workspace),
         statements::check(workspace),
     ]

@@ -1,8 +1,11 @@
-//! A crate uses only crates of a lower rank.
+//! A crate uses only crates of a lower rank, and chores look at the product from outside.
 
 use super::Problem;
 use super::crates::CrateTable;
 use super::workspace::{Member, UseKind};
+
+/// The crate of chores, and the only crate of the workspace that it may use.
+const CHORES: (&str, &str) = ("xtask", "testkit");
 
 /// Names both crates of every use that goes sideways or up.
 pub(super) fn check(table: &CrateTable, members: &[Member]) -> Vec<Problem> {
@@ -20,6 +23,11 @@ pub(super) fn check(table: &CrateTable, members: &[Member]) -> Vec<Problem> {
             let is_itself = used.name == member.name && used.kind == UseKind::Tests;
             if is_itself {
                 continue;
+            }
+            if member.name == CHORES.0 && used.name != CHORES.1 {
+                let what =
+                    format!("`{}` uses `{}`: it may use `{}` alone", CHORES.0, used.name, CHORES.1);
+                problems.push(Problem::new(&member.name, what));
             }
             let Some(below) = table.crates.get(&used.name) else { continue };
             let what = match (entry.rank, below.rank) {
@@ -51,6 +59,7 @@ mod tests {
     const TABLE: &str = "
         everyone = []\nfor_tests = []\ntables = []\nlicences = []
         [crates.model]\nrank = 0\n[crates.net]\nrank = 0\n[crates.text]\nrank = 1\n[crates.testkit]\ndev = true
+        [crates.xtask]\ndev = true
     ";
 
     #[track_caller]
@@ -83,6 +92,13 @@ mod tests {
         check_use("testkit", "text", UseKind::Product, &[]);
         let leak = "`model` uses `testkit`, which is for tests, outside `[dev-dependencies]`";
         check_use("model", "testkit", UseKind::Product, &[leak]);
+        check_use("xtask", "testkit", UseKind::Product, &[]);
+        check_use(
+            "xtask",
+            "text",
+            UseKind::Product,
+            &["`xtask` uses `text`: it may use `testkit` alone"],
+        );
     }
 
     #[test]
@@ -90,7 +106,7 @@ mod tests {
         let table: CrateTable = toml::from_str(TABLE).unwrap();
         let member = Member { name: "attic".into(), folder: String::new(), uses: Vec::new() };
         let problems = super::check(&table, &[member]);
-        assert_eq!(problems.len(), 5, "{problems:?}");
+        assert_eq!(problems.len(), 6, "{problems:?}");
         assert_eq!(problems[0].to_string(), "attic: the crate is not in xtask/crates.toml");
     }
 }

@@ -1,4 +1,5 @@
-//! Two statements of the map that can be tested: where `unsafe` is, and who reads the environment.
+//! Statements of the map that can be tested: where `unsafe` is, where code is asynchronous, and who
+//! reads the environment.
 //!
 //! Each is a line of `ARCHITECTURE.md` that names files or folders in code spans. A source that
 //! does it and is not named is a problem, and so is a name under which nobody does it.
@@ -17,12 +18,18 @@ struct Statement {
     elsewhere: &'static [&'static str],
 }
 
-const STATEMENTS: [Statement; 2] = [
+const STATEMENTS: [Statement; 3] = [
     Statement {
         beginning: "- **`unsafe` is denied**",
         signs: &["expect(unsafe_code", "allow(unsafe_code"],
         what: "has `unsafe` code",
         elsewhere: &["xtask/"],
+    },
+    Statement {
+        beginning: "- **Services are synchronous.**",
+        signs: &["async fn ", "async move ", ".await"],
+        what: "is asynchronous",
+        elsewhere: &["xtask/", "crates/conformance/", "crates/testkit/"],
     },
     Statement {
         beginning: "**Environment.**",
@@ -86,7 +93,7 @@ mod tests {
     fn sources_and_map_agree() {
         let map = "**Environment.** Only `crates/dowse`, and `crates/a/src/b.rs` for x.\n";
         let check = |sources: &[(&str, &str)]| {
-            let problems = check_one(&STATEMENTS[1], map, sources);
+            let problems = check_one(&STATEMENTS[2], map, sources);
             problems.into_iter().map(|problem| problem.place).collect::<Vec<_>>()
         };
         let reads = "let x = std::env::var(\"X\");";

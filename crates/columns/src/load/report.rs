@@ -65,7 +65,7 @@ pub struct LoadReport {
 /// A column that some files of a folder do not have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingInFiles {
-    /// The column.
+    /// Its name in the schema.
     pub column: String,
     /// How many files do not have it.
     pub n_files: u64,

@@ -17,7 +17,7 @@ const PRIVATE_AT_ONCE: usize = 1024;
 pub(crate) enum CodeSet {
     /// None.
     Nothing,
-    /// All.
+    /// No condition is left, so that nothing is looked up.
     Everything,
     /// Those from the first to the last.
     Span(u32, u32),

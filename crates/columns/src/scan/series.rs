@@ -28,7 +28,7 @@ pub struct GroupQuery {
     pub sum: Option<String>,
 }
 
-/// One group.
+/// The values that its rows share, with their sum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupSum {
     /// The values of the grouping columns, in the order of the query.

@@ -42,7 +42,7 @@ pub enum Problem {
     /// A control character inside a string.
     #[error("the control character U+{code:04X} must be escaped in a string")]
     Control {
-        /// Its code.
+        /// That of Unicode.
         code: u8,
     },
     /// An escape that JSON does not have.
@@ -69,7 +69,7 @@ pub enum Problem {
         /// How many levels are allowed.
         allowed: usize,
     },
-    /// A key that is too long.
+    /// A key that nobody would write; it is not read on.
     #[error("a key has more than `{allowed}` bytes")]
     KeyTooLong {
         /// How many bytes are allowed.

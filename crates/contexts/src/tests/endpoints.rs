@@ -28,7 +28,7 @@ fn a_key_opens_the_bound_tools_and_nothing_else() {
 
     assert!(service.open_endpoint(&id, None).unwrap().is_none());
     assert!(open("").is_none() && open("dowse_wrong").is_none());
-    assert!(open(&made.kept.sha256).is_none() && open(&made.kept.begins).is_none());
+    assert!(open(&made.stored.sha256).is_none() && open(&made.stored.begins).is_none());
     assert!(service.open_endpoint("none", Some(&made.api_key)).unwrap().is_none());
 
     let opened = open(&made.api_key).unwrap();
@@ -69,11 +69,11 @@ fn keys_are_shown_once_and_can_be_taken_away() {
     let second = service.add_key(&ann, &id).unwrap();
     let opens = |key: &str| service.open_endpoint(&id, Some(key)).unwrap().is_some();
     assert!(opens(&first.api_key) && opens(&second.api_key));
-    let kept = serde_json::to_string(&service.get_endpoint(&ann, &id).unwrap()).unwrap();
-    assert!(!kept.contains(&first.api_key) && !kept.contains(&second.api_key));
-    service.revoke_key(&ann, &id, &first.kept.id).unwrap();
+    let stored = serde_json::to_string(&service.get_endpoint(&ann, &id).unwrap()).unwrap();
+    assert!(!stored.contains(&first.api_key) && !stored.contains(&second.api_key));
+    service.revoke_key(&ann, &id, &first.stored.id).unwrap();
     assert!(!opens(&first.api_key) && opens(&second.api_key));
-    assert!(service.revoke_key(&ann, &id, &first.kept.id).is_err());
+    assert!(service.revoke_key(&ann, &id, &first.stored.id).is_err());
     service.delete_endpoint(&ann, &id).unwrap();
     assert!(!opens(&second.api_key));
 }

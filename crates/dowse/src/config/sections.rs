@@ -205,7 +205,7 @@ pub(crate) enum LlmProvider {
     None,
     /// Any server that is compatible with OpenAI.
     Openai,
-    /// Ollama.
+    /// Ollama's own API.
     Ollama,
 }
 

@@ -22,7 +22,6 @@ impl CurrentAnswers {
         CurrentAnswers { folder: data_dir.join("answers"), clock, current: Arc::default() }
     }
 
-    /// Gives those that are open.
     pub(super) fn opened(&self) -> Option<Arc<Answers>> {
         self.current.lock().clone()
     }

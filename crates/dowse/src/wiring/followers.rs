@@ -15,14 +15,14 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Lets a store follow for as long as it lives; one that nobody shares, with its engine in this
 /// process, needs nothing.
 pub(super) fn follow(store: &Arc<Store>) -> std::io::Result<()> {
-    if let Some(server) = store.engine().info().server {
+    if let Some(server) = store.engine().info().server() {
         let every = server.reach_every();
         let store = Arc::downgrade(store);
         let watch = move || watch_engine(&store, every);
         std::thread::Builder::new().name("reach".to_owned()).spawn(watch)?;
     }
     let is_shared = store.catalogue().is_shared();
-    if !is_shared && store.engine().info().server.is_none() {
+    if !is_shared && store.engine().info().server().is_none() {
         return Ok(());
     }
     let store = Arc::downgrade(store);

@@ -52,7 +52,6 @@ struct Composite {
 
 enum Codes {
     TwoBytes,
-    /// The codes are UTF-16.
     Utf16,
     Legacy(&'static Encoding),
     /// Codes of JIS X 0208 in seven bits.

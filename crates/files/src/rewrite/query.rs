@@ -37,7 +37,7 @@ pub struct RewrittenFilters {
 pub struct Rewritten {
     /// The query string.
     pub fts: String,
-    /// The filters.
+    /// Kinds of files and years that the words ask for or rule out.
     pub filters: RewrittenFilters,
     /// What was done.
     pub notes: String,

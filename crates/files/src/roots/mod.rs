@@ -168,7 +168,7 @@ impl Roots {
             .collect()
     }
 
-    /// Tells whether a root is inside another one.
+    /// Tells whether another root holds this one: its files are indexed once.
     pub(crate) fn is_inside_another(&self, inner: &Root) -> bool {
         self.0.iter().any(|root| root.path != inner.path && inner.path.starts_with(&root.path))
     }

@@ -34,7 +34,7 @@ pub struct ChartAnswer {
 /// A chart as it is kept and drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Its id.
+    /// A UUID, which the chart's address ends with.
     pub id: ChartId,
     /// Whose it is.
     pub tenant: TenantId,
@@ -60,16 +60,16 @@ pub struct Chart {
     pub warnings: Vec<Warning>,
 }
 
-/// One series.
+/// A line of the chart, with the figures that it is drawn from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataSeries {
     /// The name in the legend.
     pub label: String,
     /// The same for the same filter, whatever the chart.
     pub series_id: String,
-    /// What `x` is.
+    /// What the places of the points mean.
     pub x_axis: Axis,
-    /// What `y` is.
+    /// What their amounts mean.
     pub y_axis: Axis,
     /// A point for every period asked for, in order.
     pub data_points: Vec<DataPoint>,
@@ -80,9 +80,9 @@ pub struct DataSeries {
 /// What an axis shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
-    /// Its name.
+    /// As it is written beside the axis.
     pub name: String,
-    /// Its unit.
+    /// Such as `RON` or `year`.
     pub unit: String,
 }
 
@@ -96,7 +96,7 @@ pub enum Place {
     Name(String),
 }
 
-/// One point.
+/// A place on the axis with its amount.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataPoint {
     /// Where on the axis.
@@ -114,7 +114,7 @@ pub struct Statistics {
     pub max: f64,
     /// The mean.
     pub avg: f64,
-    /// The sum.
+    /// Of the amounts of all points.
     pub sum: f64,
     /// How many points.
     pub count: usize,
@@ -123,7 +123,7 @@ pub struct Statistics {
 /// The filters of one series in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeriesWords {
-    /// The series.
+    /// That of the series, as the legend has it.
     pub label: String,
     /// One line for each field, such as `units: JUDEȚUL CLUJ`.
     pub lines: Vec<String>,

@@ -38,7 +38,7 @@ pub struct ChartColumns {
     pub period: String,
     /// `ch` for spending, `vn` for revenue.
     pub account: String,
-    /// The amount.
+    /// What is added up.
     pub amount: String,
     /// The institution's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum PeriodType {
-    /// A month.
+    /// One of the calendar.
     Month,
     /// Three months.
     Quarter,
@@ -27,7 +27,7 @@ impl PeriodType {
         }
     }
 
-    /// Gives a period of this type as an example.
+    /// Gives a period as messages show it to whoever wrote another one.
     pub fn example(self) -> &'static str {
         match self {
             PeriodType::Month => "2024-03",
@@ -112,7 +112,7 @@ impl Period {
         self.period_type
     }
 
-    /// Gives the year.
+    /// Gives the year that it is or belongs to.
     pub fn year(self) -> i32 {
         self.ordinal.div_euclid(self.period_type.per_year())
     }

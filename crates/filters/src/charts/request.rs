@@ -85,7 +85,7 @@ pub struct Exclusion {
     /// Administrative units.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uat_ids: Vec<String>,
-    /// Counties.
+    /// Counties, such as `CJ`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub county_codes: Vec<String>,
     /// Codes by function, with all under them.
@@ -111,11 +111,11 @@ pub struct ReportPeriod {
     /// The length of each period.
     #[serde(rename = "type")]
     pub period_type: PeriodType,
-    /// Which periods.
+    /// An interval, or single periods.
     pub selection: Selection,
 }
 
-/// Which periods.
+/// How the periods of a chart are named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {

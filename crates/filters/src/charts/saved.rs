@@ -18,7 +18,7 @@ pub const MAX_KEPT_CHARTS: usize = 10_000;
 /// What a list says of a chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChartSummary {
-    /// Its id.
+    /// A UUID, which the chart's address ends with.
     pub id: ChartId,
     /// Its heading.
     pub title: String,

@@ -27,7 +27,7 @@ pub struct TableChart {
     pub axis: String,
     /// How groups follow each other on it.
     pub step: Step,
-    /// The series.
+    /// At least one; each has its own line.
     pub series: Vec<Measured>,
     /// Whether a limit or a condition on measures left groups out: one that is not there may have
     /// rows then.

@@ -1,13 +1,15 @@
-//! The services of the protocol: manifest, queries, suggestions, extension, preview.
+//! The services of the protocol: candidates, suggestions, properties, one entity.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use lookup::{EntryIdx, Request};
 use model::Caller;
-use serde_json::{Map, Value, json};
 
+use super::request::{
+    PropertyValue, ReconcileCandidate, ReconcileEvidence, ReconcileQuery, WantedProperty,
+};
 use crate::dimension::Dimension;
-use crate::reconcile::query::{MAX_CANDIDATES, Query, agrees, bad, object, strings};
 use crate::request::MAX_QUERY_CHARS;
 use crate::{Error, Result, SearchResult, Service};
 
@@ -16,6 +18,9 @@ pub const MAX_RECONCILE_QUERIES: usize = 200;
 
 /// The most ids of one extension.
 pub const MAX_EXTENDED: usize = 1000;
+
+/// Candidates given for a query at most, and names in one list of suggestions.
+const MAX_CANDIDATES: usize = 50;
 
 /// The most entries of one dimension that a query without a name is compared with.
 const MAX_COMPARED: usize = 50_000;
@@ -26,9 +31,6 @@ const BY_PROPERTIES_ALONE: f64 = 0.8;
 /// What is left of a score for each property that a candidate contradicts.
 const CONTRADICTED: f64 = 0.8;
 
-/// The width and height of a preview, in pixels.
-const PREVIEW_SIZE: (u32, u32) = (420, 160);
-
 /// The reconciliation service over the dimensions of a [`Service`].
 #[derive(Debug, Clone)]
 pub struct Reconciliation {
@@ -36,166 +38,106 @@ pub struct Reconciliation {
 }
 
 impl Reconciliation {
-    /// Speaks for a service.
+    /// Reconciles with what a service finds and its callers may see.
     pub fn new(service: Service) -> Self {
         Reconciliation { service }
     }
 
-    /// Describes the service; `url` is where it is mounted, such as
-    /// `http://127.0.0.1:7700/reconcile`.
-    pub fn manifest(&self, caller: &Caller, url: &str) -> Value {
-        let url = url.trim_end_matches('/');
-        let types: Vec<Value> =
-            self.types(caller, "").into_iter().map(|category| named(&category)).collect();
-        let (width, height) = PREVIEW_SIZE;
-        let suggest =
-            |what: &str| json!({"service_url": url, "service_path": format!("/suggest/{what}")});
-        json!({
-            "versions": ["0.2"],
-            "name": "Dowse",
-            "identifierSpace": format!("{url}/entity/"),
-            "schemaSpace": format!("{url}/type/"),
-            "batchSize": MAX_RECONCILE_QUERIES,
-            "defaultTypes": types,
-            "view": {"url": format!("{url}/preview?id={{{{id}}}}")},
-            "preview": {"url": format!("{url}/preview?id={{{{id}}}}"), "width": width, "height": height},
-            "suggest": {
-                "entity": suggest("entity"),
-                "property": suggest("property"),
-                "type": suggest("type"),
-            },
-            "extend": {
-                "propose_properties": {"service_url": url, "service_path": "/extend/propose"},
-                "property_settings": [],
-            },
-        })
-    }
-
-    /// Answers a batch of queries: an object of queries by any key.
+    /// Gives the candidates of each query, the best first; one that names what does not exist for
+    /// the caller has none.
     ///
-    /// Fails when the batch is no such object or too large; a query that names what does not
-    /// exist for the caller has an empty result.
-    pub fn queries(&self, caller: &Caller, batch: &Value) -> Result<Value> {
-        let batch = object(batch)?;
-        if batch.len() > MAX_RECONCILE_QUERIES {
-            return Err(Error::BadBatch { n_received: batch.len(), most: MAX_RECONCILE_QUERIES });
-        }
-        let mut answers = Map::new();
-        for (key, query) in batch {
-            let query = Query::read(key, query)?;
-            let result = self.candidates(caller, &query)?;
-            answers.insert(key.clone(), json!({"result": result}));
-        }
-        Ok(Value::Object(answers))
+    /// # Errors
+    ///
+    /// [`Error::BadBatch`] when there are more than [`MAX_RECONCILE_QUERIES`], and those of a
+    /// source that cannot be read.
+    pub fn candidates(
+        &self,
+        caller: &Caller,
+        queries: &[ReconcileQuery],
+    ) -> Result<Vec<Vec<ReconcileCandidate>>> {
+        check_batch(queries.len(), MAX_RECONCILE_QUERIES)?;
+        queries.iter().map(|query| self.candidates_of(caller, query)).collect()
     }
 
     /// Suggests entities for what a person has typed so far.
-    pub fn suggest_entities(&self, caller: &Caller, prefix: &str) -> Value {
-        let query = Query {
-            text: prefix.chars().take(MAX_QUERY_CHARS).collect(),
-            types: Vec::new(),
+    pub fn suggested(&self, caller: &Caller, prefix: &str) -> Vec<ReconcileCandidate> {
+        let query = ReconcileQuery {
+            text: prefix.to_owned(),
             limit: MAX_CANDIDATES,
-            properties: Vec::new(),
+            ..ReconcileQuery::default()
         };
-        let found = self.candidates(caller, &query).unwrap_or_default();
-        let result: Vec<Value> = found
-            .into_iter()
-            .map(|mut candidate| {
-                json!({
-                    "id": candidate["id"].take(),
-                    "name": candidate["name"].take(),
-                    "description": candidate["description"].as_str().unwrap_or_default(),
-                    "notable": candidate["type"].take(),
-                })
-            })
-            .collect();
-        json!({"result": result})
+        self.candidates_of(caller, &query).unwrap_or_default()
     }
 
-    /// Suggests types whose name starts with or holds a text.
-    pub fn suggest_types(&self, caller: &Caller, prefix: &str) -> Value {
-        let types: Vec<Value> =
-            self.types(caller, prefix).into_iter().map(|category| named(&category)).collect();
-        json!({"result": types})
+    /// Gives the categories that the caller may see and that hold a text.
+    pub fn types(&self, caller: &Caller, part: &str) -> Vec<String> {
+        let wanted = text::fold(part);
+        let mut categories = self.service.categories(caller);
+        categories.retain(|category| text::fold(category).contains(&wanted));
+        categories
     }
 
-    /// Suggests properties whose name starts with or holds a text.
-    pub fn suggest_properties(&self, caller: &Caller, prefix: &str) -> Value {
-        let wanted = text::fold(prefix);
+    /// Gives the properties of all visible categories that hold a text.
+    pub fn properties(&self, caller: &Caller, part: &str) -> Vec<String> {
+        let wanted = text::fold(part);
         let mut names: BTreeSet<String> = BTreeSet::new();
         for category in self.types(caller, "") {
             if let Ok(dimension) = self.service.dimension(caller, &category, "") {
                 names.extend(dimension.properties());
             }
         }
-        let result: Vec<Value> = names
+        names
             .into_iter()
             .filter(|name| text::fold(name).contains(&wanted))
             .take(MAX_CANDIDATES)
-            .map(|name| named(&name))
-            .collect();
-        json!({"result": result})
+            .collect()
     }
 
-    /// Proposes properties for entities of a type.
+    /// Gives properties with which entities of a category can be extended, 50 at most.
     ///
-    /// Fails when the type does not exist for the caller.
-    pub fn propose_properties(
+    /// # Errors
+    ///
+    /// When the category does not exist for the caller.
+    pub fn properties_of(
         &self,
         caller: &Caller,
         category: &str,
         limit: usize,
-    ) -> Result<Value> {
-        let dimension = self.service.dimension(caller, category, "")?;
-        let properties: Vec<Value> = dimension
-            .properties()
-            .into_iter()
-            .take(limit.clamp(1, MAX_CANDIDATES))
-            .map(|name| named(&name))
-            .collect();
-        Ok(json!({"type": category, "limit": limit, "properties": properties}))
+    ) -> Result<Vec<String>> {
+        let mut properties = self.service.dimension(caller, category, "")?.properties();
+        properties.truncate(limit.clamp(1, MAX_CANDIDATES));
+        Ok(properties)
     }
 
-    /// Gives properties of entities: `{ids, properties: [{id}]}`.
+    /// Gives the properties of entities: for each id what it has of each, in the order asked for.
+    /// What does not exist for the caller has none.
     ///
-    /// Fails when the request is malformed or too large; what does not exist for the caller
-    /// has empty cells.
-    pub fn extend(&self, caller: &Caller, request: &Value) -> Result<Value> {
-        let request = object(request)?;
-        let ids = strings(request.get("ids"), "ids")?;
-        let properties: Vec<String> = match request.get("properties") {
-            Some(Value::Array(properties)) => properties
-                .iter()
-                .map(|property| {
-                    let id = property.get("id").and_then(Value::as_str);
-                    id.map(str::to_owned)
-                        .ok_or_else(|| bad("properties", "a list of {id}", property))
-                })
-                .collect::<Result<_>>()?,
-            Some(other) => return Err(bad("properties", "a list of {id}", other)),
-            None => return Err(Error::Required { name: "properties".to_owned() }),
+    /// # Errors
+    ///
+    /// [`Error::BadBatch`] when there are more than [`MAX_EXTENDED`] ids.
+    pub fn extend(
+        &self,
+        caller: &Caller,
+        ids: &[String],
+        properties: &[String],
+    ) -> Result<Vec<Vec<Option<PropertyValue>>>> {
+        check_batch(ids.len(), MAX_EXTENDED)?;
+        let row = |id: &String| {
+            let found = self.find(caller, id);
+            let value = |property: &String| {
+                let (dimension, entry) = found.as_ref()?;
+                value_of(dimension, *entry, property)
+            };
+            properties.iter().map(value).collect()
         };
-        if ids.len() > MAX_EXTENDED {
-            return Err(Error::BadBatch { n_received: ids.len(), most: MAX_EXTENDED });
-        }
-        let mut rows = Map::new();
-        for id in ids {
-            let found = self.find(caller, &id);
-            let cells = properties.iter().map(|property| {
-                let value = found
-                    .as_ref()
-                    .and_then(|(dimension, entry)| dimension.property(*entry, property));
-                (property.clone(), Value::Array(value.iter().map(extended).collect()))
-            });
-            rows.insert(id.clone(), Value::Object(cells.collect()));
-        }
-        let meta: Vec<Value> = properties.iter().map(|property| named(property)).collect();
-        Ok(json!({"meta": meta, "rows": rows}))
+        Ok(ids.iter().map(row).collect())
     }
 
     /// Gives one entity as it is shown to people.
     ///
-    /// Fails when it does not exist for the caller.
+    /// # Errors
+    ///
+    /// When it does not exist for the caller.
     pub fn entity(&self, caller: &Caller, id: &str) -> Result<SearchResult> {
         let (dimension, entry) = self
             .find(caller, id)
@@ -203,15 +145,7 @@ impl Reconciliation {
         Ok(dimension.show(entry, None))
     }
 
-    /// Gives the visible categories that hold a text.
-    fn types(&self, caller: &Caller, prefix: &str) -> Vec<String> {
-        let wanted = text::fold(prefix);
-        let mut categories = self.service.categories(caller);
-        categories.retain(|category| text::fold(category).contains(&wanted));
-        categories
-    }
-
-    fn find(&self, caller: &Caller, id: &str) -> Option<(std::sync::Arc<Dimension>, EntryIdx)> {
+    fn find(&self, caller: &Caller, id: &str) -> Option<(Arc<Dimension>, EntryIdx)> {
         let (category, value) = id.split_once('/')?;
         let dimension = self.service.dimension(caller, category, value).ok()?;
         let entry = dimension.find_value(value)?;
@@ -219,129 +153,140 @@ impl Reconciliation {
     }
 
     /// Looks in the types asked for, or in all; the best of all types come first.
-    fn candidates(&self, caller: &Caller, query: &Query) -> Result<Vec<Value>> {
-        let mut found: Vec<Candidate> = Vec::new();
+    fn candidates_of(
+        &self,
+        caller: &Caller,
+        query: &ReconcileQuery,
+    ) -> Result<Vec<ReconcileCandidate>> {
+        let name: String = query.text.chars().take(MAX_QUERY_CHARS).collect();
+        let wanted: Vec<Wanted<'_>> = query.properties.iter().map(Wanted::of).collect();
         let filters = self.service.filters_config();
         let margin = filters.best_match_margin;
+        let mut found: Vec<Ranked> = Vec::new();
         for category in self.service.categories(caller) {
             if !query.types.is_empty() && !query.types.contains(&category) {
                 continue;
             }
-            let dimension = self.service.dimension(caller, &category, &query.text)?;
-            if text::is_blank(&query.text) {
-                found.extend(by_properties(&dimension, &category, query, margin));
+            let dimension = self.service.dimension(caller, &category, &name)?;
+            if text::is_blank(&name) {
+                found.extend(by_properties(&dimension, &category, &wanted, margin));
                 continue;
             }
             let answer = dimension.lookup(&Request {
-                text: &query.text,
+                text: &name,
                 locale: None,
                 hint: None,
                 limit: MAX_CANDIDATES,
             });
             for matched in answer.matches {
-                let shown = dimension.show(matched.entry, None);
-                let n_contradicted = query
-                    .properties
+                let n_contradicted = wanted
                     .iter()
-                    .filter(|(property, wanted)| {
-                        dimension
-                            .property(matched.entry, property)
-                            .is_some_and(|value| !agrees(&value, wanted))
-                    })
+                    .filter(|one| one.is_had_by(&dimension, matched.entry) == Some(false))
                     .count();
                 let score = matched.score.get() * CONTRADICTED.powi(n_contradicted as i32);
-                let similarity = (matched.trigram_similarity * 1e4).round() / 1e4;
-                let features = json!([
-                    {"id": "score", "value": matched.score.rounded()},
-                    {"id": "trigram_similarity", "value": similarity},
-                ]);
+                let evidence = ReconcileEvidence::Name {
+                    score: matched.score.rounded(),
+                    trigram_similarity: (matched.trigram_similarity * 1e4).round() / 1e4,
+                };
+                let shown = dimension.show(matched.entry, None);
                 let lead = matched.lead_needed(margin);
-                found.push(candidate(&category, shown, (score, lead), &features));
+                found.push((candidate(&category, shown, score, evidence), lead));
             }
         }
-        found.sort_by(|left, right| {
+        found.sort_by(|(left, _), (right, _)| {
             right.score.total_cmp(&left.score).then_with(|| left.id.cmp(&right.id))
         });
-        let second = found.get(1).map_or(0.0, |candidate| candidate.score);
-        let is_sure =
-            found.first().is_some_and(|best| filters.is_sure(best.score, second, best.lead));
-        found.truncate(query.limit);
-        Ok(found
-            .into_iter()
-            .enumerate()
-            .map(|(at, Candidate { score, mut value, .. })| {
-                value["score"] = json!((score * 10_000.0).round() / 100.0);
-                value["match"] = json!(at == 0 && is_sure);
-                value
-            })
-            .collect())
+        let second = found.get(1).map_or(0.0, |(candidate, _)| candidate.score);
+        if let Some((best, lead)) = found.first_mut() {
+            best.is_match = filters.is_sure(best.score, second, *lead);
+        }
+        found.truncate(query.limit.clamp(1, MAX_CANDIDATES));
+        Ok(found.into_iter().map(|(candidate, _)| candidate).collect())
     }
 }
 
-/// A candidate with its score and id, by which candidates are ordered.
-struct Candidate {
-    score: f64,
-    id: String,
-    value: Value,
-    /// By how much it must lead the second to be taken without asking.
-    lead: f64,
+/// A candidate, and by how much it must lead the second to be taken without asking.
+type Ranked = (ReconcileCandidate, f64);
+
+/// A property that is asked for, folded once for all entries that are compared.
+struct Wanted<'a> {
+    name: &'a str,
+    folded: Vec<String>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(property: &'a WantedProperty) -> Self {
+        let folded = property.values.iter().map(|value| text::fold(value)).collect();
+        Wanted { name: &property.name, folded }
+    }
+
+    /// Tells whether an entry has it; nothing where the entry does not say.
+    fn is_had_by(&self, dimension: &Dimension, entry: EntryIdx) -> Option<bool> {
+        let value = value_of(dimension, entry, self.name)?;
+        Some(self.folded.contains(&value.folded()))
+    }
+}
+
+fn check_batch(n_received: usize, most: usize) -> Result<()> {
+    if n_received > most {
+        return Err(Error::BadBatch { n_received, most });
+    }
+    Ok(())
 }
 
 fn candidate(
     category: &str,
     shown: SearchResult,
-    (score, lead): (f64, f64),
-    features: &Value,
-) -> Candidate {
-    let id = format!("{category}/{}", shown.filter_value);
-    let value = json!({
-        "id": id,
-        "name": shown.name,
-        "description": shown.context.unwrap_or_default(),
-        "type": [named(category)],
-        "features": features,
-    });
-    Candidate { score, id, value, lead }
+    score: f64,
+    evidence: ReconcileEvidence,
+) -> ReconcileCandidate {
+    ReconcileCandidate {
+        id: format!("{category}/{}", shown.filter_value),
+        name: shown.name,
+        description: shown.context.unwrap_or_default(),
+        category: category.to_owned(),
+        score,
+        is_match: false,
+        evidence,
+    }
 }
 
 /// Finds entries that have every property of a query without a name.
 fn by_properties(
     dimension: &Dimension,
     category: &str,
-    query: &Query,
+    wanted: &[Wanted<'_>],
     margin: f64,
-) -> Vec<Candidate> {
-    if query.properties.is_empty() {
+) -> Vec<Ranked> {
+    if wanted.is_empty() {
         return Vec::new();
     }
     let n_entries = dimension.index.len().min(MAX_COMPARED) as u32;
-    let has_all = |entry: &EntryIdx| {
-        query.properties.iter().all(|(property, wanted)| {
-            dimension.property(*entry, property).is_some_and(|value| agrees(&value, wanted))
-        })
-    };
+    let has_all =
+        |entry: &EntryIdx| wanted.iter().all(|one| one.is_had_by(dimension, *entry) == Some(true));
     let fitting = (0..n_entries).map(EntryIdx).filter(has_all).take(MAX_CANDIDATES);
-    let features = json!([{"id": "properties", "value": query.properties.len()}]);
+    let evidence = ReconcileEvidence::Properties { n_wanted: wanted.len() };
     fitting
         .map(|entry| {
             let shown = dimension.show(entry, None);
-            candidate(category, shown, (BY_PROPERTIES_ALONE, margin), &features)
+            (candidate(category, shown, BY_PROPERTIES_ALONE, evidence), margin)
         })
         .collect()
 }
 
-fn named(name: &str) -> Value {
-    json!({"id": name, "name": name})
-}
+/// Gives what a property of an entry says; nothing where it says nothing.
+fn value_of(dimension: &Dimension, entry: EntryIdx, property: &str) -> Option<PropertyValue> {
+    use serde_json::Value;
 
-/// The protocol has no booleans: they go as text.
-fn extended(value: &Value) -> Value {
-    match value {
-        Value::Number(number) if number.is_i64() || number.is_u64() => json!({"int": number}),
-        Value::Number(number) => json!({"float": number}),
-        Value::String(text) => json!({"str": text}),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-            json!({"str": value.to_string()})
+    match dimension.property(entry, property)? {
+        Value::Null => None,
+        Value::Number(number) => Some(match number.as_i128() {
+            Some(whole) => PropertyValue::Whole(whole),
+            None => PropertyValue::Number(number.as_f64()?),
+        }),
+        Value::String(value) => Some(PropertyValue::Text(value)),
+        other @ (Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
+            Some(PropertyValue::Text(other.to_string()))
         }
     }
 }

@@ -70,18 +70,18 @@ pub struct Erasure<'a> {
     pub may_hold: &'a (dyn Fn(&StoredAnswer) -> bool + Sync),
 }
 
-/// One answer.
+/// A call with what was answered, for replay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredAnswer {
     /// When the call arrived, in milliseconds since the Unix epoch.
     pub at: Timestamp,
     /// The request's id, as in the audit.
     pub request: String,
-    /// The tool.
+    /// By the name under which it was called.
     pub tool: String,
     /// The tenant of the caller.
     pub tenant: String,
-    /// The caller.
+    /// By the name that is in the audit.
     pub caller: String,
     /// With which rights; answers of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,13 +113,13 @@ pub struct LeavingAnswer<'a> {
     pub at: Timestamp,
     /// The request's id, as in the audit.
     pub request: &'a str,
-    /// The tool.
+    /// By the name under which it was called.
     pub tool: &'a str,
     /// The tenant of the caller.
     pub tenant: &'a str,
-    /// The caller.
+    /// By the name that is in the audit.
     pub caller: &'a str,
-    /// With which rights.
+    /// Nothing for calls whose rights are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rights: Option<CallRights>,
     /// What was asked, as JSON.

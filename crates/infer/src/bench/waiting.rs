@@ -16,7 +16,6 @@ const N_QUERIES: usize = 300;
 const GAP: Duration = Duration::from_millis(20);
 /// Passages that are embedded in one call, as indexing does.
 const N_PASSAGES: usize = 64;
-/// Their tokens.
 const PASSAGE_TOKENS: usize = 128;
 
 /// Times queries alone, and while passages are embedded.

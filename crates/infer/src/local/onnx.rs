@@ -14,7 +14,7 @@ use crate::{EmbeddedText, Embedder, EmbedderId, Error, Result, TokenVectors};
 const OUTPUTS: &[&str] =
     &["last_hidden_state", "token_embeddings", "hidden_states", "sentence_embedding"];
 
-/// An ONNX embedder.
+/// A model that a user brings as an ONNX graph with its tokenizer.
 #[derive(Debug)]
 pub struct OnnxEmbedder {
     graph: Graph,

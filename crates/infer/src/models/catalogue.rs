@@ -9,7 +9,7 @@ use super::Purpose;
 pub struct KnownModel {
     /// The name in configuration and on the command line.
     pub name: &'static str,
-    /// What it is for.
+    /// Whether it makes vectors or compares pairs.
     pub purpose: Purpose,
     /// One sentence for people.
     pub description: &'static str,

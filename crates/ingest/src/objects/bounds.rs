@@ -2,7 +2,7 @@
 
 use super::ObjectError;
 
-/// Makes an id.
+/// Takes a UUID: ids of objects are not counted, so that none tells of another.
 pub fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }

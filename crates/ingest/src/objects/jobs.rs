@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::ObjectError;
 use crate::{Job, JobFailure, JobQueue, NewJob, Priority, QueueSpace, Result};
 
-/// The jobs of one family.
+/// What a family knows of its jobs: their kinds, and the queue that runs them.
 pub struct FamilyJobs {
     /// What runs them.
     pub queue: Arc<JobQueue>,
@@ -109,7 +109,7 @@ fn new_job(
 pub enum JobRight {
     /// Look at it.
     See,
-    /// Stop it.
+    /// End it before it is done.
     Stop,
 }
 

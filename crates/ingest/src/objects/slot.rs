@@ -14,7 +14,7 @@ pub trait JobService: Clone + Send + Sync + 'static {
     /// What a call of the family fails with.
     type Error: From<ObjectError>;
 
-    /// Gives the jobs of the family.
+    /// Gives the queue with the kinds of job that are this family's.
     fn jobs(&self) -> FamilyJobs;
 
     /// Looks for what a job works on, with the right that the caller needs.
@@ -79,7 +79,6 @@ pub struct ServiceSlot<S>(Arc<Mutex<State<S>>>);
 enum State<S> {
     /// The process has just begun.
     NotYet,
-    /// It is there.
     Set(S),
     /// The configuration has nothing for the family to serve.
     Off(&'static str),
@@ -116,7 +115,7 @@ impl<S: JobService> ServiceSlot<S> {
         }
     }
 
-    /// Tells whether there is a service.
+    /// Tells whether jobs of the family can run now.
     pub fn is_set(&self) -> bool {
         matches!(&*self.0.lock(), State::Set(_))
     }

@@ -9,7 +9,7 @@ use crate::{Item, Result, limits};
 /// A document that was read and cut and waits to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
-    /// The document.
+    /// As it is written; a hook may change it until then.
     pub document: Document,
     /// What became of it when it was read.
     pub outcome: ReadOutcome,
@@ -30,9 +30,9 @@ pub enum Outcome<'a> {
 
 /// Where a batch goes.
 pub struct Target<'a> {
-    /// The store.
+    /// Both halves of it: what is written is searchable once the call is over.
     pub store: &'a Store,
-    /// The namespace.
+    /// That of the pipeline.
     pub namespace: &'a NamespaceId,
 }
 

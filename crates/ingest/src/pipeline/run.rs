@@ -23,7 +23,7 @@ use crate::{BatchWait, Error, Item, ItemContent, Progress, Result, Source, Stage
 pub struct Pipeline {
     /// Where documents go.
     pub store: Arc<Store>,
-    /// The namespace.
+    /// The part of the store that they go to.
     pub namespace: NamespaceId,
     /// What one document may cost.
     pub caps: Caps,

@@ -50,7 +50,7 @@ impl ToolName {
 /// A tool that was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The tool.
+    /// Which one, to be called with `arguments`.
     pub tool: ToolName,
     /// What chose it: `forced`, `rules`, or the model's name.
     pub by: String,

@@ -58,7 +58,7 @@ pub struct Dataset {
     pub name: String,
     /// The name of the documents, under which their vectors are kept.
     pub corpus_name: String,
-    /// The documents.
+    /// All that are searched, judged or not.
     pub documents: Vec<SourceDocument>,
     /// The queries that have at least one judged document.
     pub queries: Vec<JudgedQuery>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 /// Why an evaluation failed.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     /// A file of the dataset or of the cache cannot be read or written.
     #[error("a file cannot be read or written")]
@@ -11,7 +12,6 @@ pub enum Error {
     /// A line is not what the format asks for.
     #[error("`{file}`, line {line}: expected {expected}")]
     Line {
-        /// The file.
         file: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -22,20 +22,13 @@ pub enum Error {
     #[error(
         "`{path}` is no dataset: expected a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`, or a `.jsonl` file"
     )]
-    NoDataset {
-        /// The path.
-        path: PathBuf,
-    },
+    NoDataset { path: PathBuf },
     /// The file holds no recorded vectors.
     #[error("`{file}` is no recording of an embedder")]
-    NoRecording {
-        /// The file.
-        file: PathBuf,
-    },
+    NoRecording { file: PathBuf },
     /// The recording was made with another model.
     #[error("`{file}` was recorded with `{found}`, not `{wanted}`: name another file")]
     OtherEmbedder {
-        /// The file.
         file: PathBuf,
         /// Whose vectors it holds.
         found: String,

@@ -22,10 +22,10 @@ pub struct StageReport {
     pub p99_ms: f64,
 }
 
-/// One dataset.
+/// How good the answers to the queries of a judged set are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatasetReport {
-    /// Its name.
+    /// That of its folder.
     pub name: String,
     /// How many queries were asked.
     pub queries: usize,
@@ -59,7 +59,7 @@ pub struct ThresholdReport {
     pub n_relevant: usize,
     /// Hits among the first ten at or over the threshold.
     pub n_hits: [usize; 4],
-    /// Those of them that are relevant.
+    /// How many of those hits are right, at each threshold.
     pub n_relevant_hits: [usize; 4],
     /// Queries with any hit at or over the threshold.
     pub n_answered: [usize; 4],

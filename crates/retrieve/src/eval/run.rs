@@ -48,9 +48,9 @@ pub struct EvalConfig<'a> {
 /// A candidate of one query with all that its score is made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgedCandidate {
-    /// The document.
+    /// By its id in the judged set.
     pub document: String,
-    /// The evidence.
+    /// The figures that the curves turn into a score.
     pub evidence: Evidence,
     /// The score that left.
     pub score: f64,

@@ -104,22 +104,22 @@ fn fill(
     let n_copies = n_passages.div_ceil(n_documents.max(1));
     let mut n_left = n_passages;
     for dataset in datasets {
-        let kept = match config.embedder.as_deref() {
+        let stored = match config.embedder.as_deref() {
             None => None,
             Some(embedder) => {
                 let texts: Vec<String> = dataset.documents.iter().map(embedded_text).collect();
                 let name = &dataset.corpus_name;
-                let mut kept = StoredVectors::open(&config.cache_folder, embedder, name)?;
+                let mut stored = StoredVectors::open(&config.cache_folder, embedder, name)?;
                 let tell = |n_done: usize, n_all: usize| (config.tell)(name, n_done, n_all);
-                kept.embed_missing(embedder, &texts, &tell)?;
-                Some(kept)
+                stored.embed_missing(embedder, &texts, &tell)?;
+                Some(stored)
             }
         };
         for copy in 0..n_copies {
             for step in dataset.documents.chunks(DOCUMENTS_PER_STEP) {
                 let step = &step[..step.len().min(n_left)];
                 n_left -= step.len();
-                write(store, namespace, &dataset.corpus_name, step, copy, kept.as_ref())?;
+                write(store, namespace, &dataset.corpus_name, step, copy, stored.as_ref())?;
             }
         }
     }
@@ -132,7 +132,7 @@ fn write(
     corpus: &str,
     originals: &[SourceDocument],
     copy: usize,
-    kept: Option<&StoredVectors>,
+    stored: Option<&StoredVectors>,
 ) -> Result<()> {
     let (mut documents, mut vectors, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
     for original in originals {
@@ -143,9 +143,9 @@ fn write(
             text: turned(&original.text, copy),
         };
         documents.push(document_of(&turned));
-        if let Some(kept) = kept.and_then(|kept| kept.get(&embedded_text(original))) {
-            vectors.push((PassageId::new(&id), moved(&kept.vector, &id)));
-            blobs.push((PassageId::new(&id), kept.blob.clone()));
+        if let Some(stored) = stored.and_then(|stored| stored.get(&embedded_text(original))) {
+            vectors.push((PassageId::new(&id), moved(&stored.vector, &id)));
+            blobs.push((PassageId::new(&id), stored.blob.clone()));
         }
     }
     store.upsert(namespace, &documents)?;

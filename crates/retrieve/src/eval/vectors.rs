@@ -26,7 +26,7 @@ type Key = [u8; 32];
 /// The vectors of one corpus under one embedder.
 pub struct StoredVectors {
     file: PathBuf,
-    kept: HashMap<Key, PassageVectors>,
+    stored: HashMap<Key, PassageVectors>,
 }
 
 impl StoredVectors {
@@ -40,13 +40,13 @@ impl StoredVectors {
         fs_err::create_dir_all(folder)?;
         let name = format!("{}.{}.vectors", safe(corpus), safe(&embedder.id().to_string()));
         let file = folder.join(name);
-        let kept = if file.exists() { read(&file)? } else { HashMap::new() };
-        Ok(StoredVectors { file, kept })
+        let stored = if file.exists() { read(&file)? } else { HashMap::new() };
+        Ok(StoredVectors { file, stored })
     }
 
     /// Gives what is kept of a text.
     pub fn get(&self, text: &str) -> Option<&PassageVectors> {
-        self.kept.get(&key(text))
+        self.stored.get(&key(text))
     }
 
     /// Embeds the texts that are not kept yet, a few at a time, and keeps them; `tell` hears how
@@ -69,9 +69,9 @@ impl StoredVectors {
             let deadline = Deadline::after(STEP_TIME);
             let embedded = PassageVectors::make(embedder, step, &deadline)?;
             let mut record = Vec::new();
-            for (text, kept) in step.iter().zip(embedded) {
-                write(&mut record, &key(text), &kept);
-                self.kept.insert(key(text), kept);
+            for (text, stored) in step.iter().zip(embedded) {
+                write(&mut record, &key(text), &stored);
+                self.stored.insert(key(text), stored);
             }
             file.write_all(&record)?;
         }
@@ -83,23 +83,23 @@ fn key(text: &str) -> Key {
     Sha256::digest(text.as_bytes()).into()
 }
 
-fn write(record: &mut Vec<u8>, key: &Key, kept: &PassageVectors) {
+fn write(record: &mut Vec<u8>, key: &Key, stored: &PassageVectors) {
     record.extend(key);
-    record.extend((kept.vector.len() as u32).to_le_bytes());
-    record.extend((kept.blob.len() as u32).to_le_bytes());
-    for value in &kept.vector {
+    record.extend((stored.vector.len() as u32).to_le_bytes());
+    record.extend((stored.blob.len() as u32).to_le_bytes());
+    for value in &stored.vector {
         record.extend(value.to_le_bytes());
     }
-    record.extend(&kept.blob);
+    record.extend(&stored.blob);
 }
 
 fn read(file: &Path) -> Result<HashMap<Key, PassageVectors>> {
     let mut reader = BufReader::new(fs_err::File::open(file)?);
-    let mut kept = HashMap::new();
+    let mut stored = HashMap::new();
     while let Some((key, record)) = read_one(&mut reader) {
-        kept.insert(key, record);
+        stored.insert(key, record);
     }
-    Ok(kept)
+    Ok(stored)
 }
 
 fn read_one(reader: &mut impl Read) -> Option<(Key, PassageVectors)> {

@@ -75,9 +75,9 @@ pub enum What {
     },
     /// A project, or a JSON document of it.
     OfProject,
-    /// A chart.
+    /// The figures of a chart, which link to it.
     Chart {
-        /// The chart.
+        /// That of its address.
         id: String,
     },
     /// Something that held no text.

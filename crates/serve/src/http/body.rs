@@ -63,7 +63,6 @@ pub(crate) enum BodyError {
     /// The connection ended before the body did.
     #[error("the body broke off")]
     BrokeOff,
-    /// It is too large.
     #[error("the body is larger than {limit} bytes")]
     TooLarge {
         /// What is allowed.

@@ -26,7 +26,7 @@ const STALL_BEFORE_EVICTION: Duration = Duration::from_secs(10);
 /// How many connections may be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ConnectionLimits {
-    /// In all.
+    /// From everywhere.
     pub(super) total: usize,
     /// From one address.
     pub(super) per_peer: usize,

@@ -64,7 +64,7 @@ impl Material {
         }
     }
 
-    /// Makes one document.
+    /// Makes the document of a number, the same every time.
     pub fn document(&self, number: usize) -> Document {
         let id = format!("docs/{number:07}.txt");
         let mut random = Random::new(number as u64);

@@ -8,9 +8,9 @@ use crate::Form;
 /// One passage that a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The document.
+    /// Whose passage it is.
     pub document: DocumentId,
-    /// The passage.
+    /// What [`crate::Catalogue::passages`] finds it by.
     pub passage: PassageId,
     /// BM25, or the cosine of the two vectors.
     pub score: f32,
@@ -32,9 +32,9 @@ pub struct Candidates {
 /// How many passages a search by words finds, and how many documents they are of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Matched {
-    /// Documents.
+    /// A document counts once, however many of its passages match.
     pub n_documents: usize,
-    /// Passages.
+    /// Those that match.
     pub n_passages: usize,
     /// Nothing was left out or estimated.
     pub is_exact: bool,
@@ -43,7 +43,7 @@ pub struct Matched {
 /// How much is in a namespace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Documents.
+    /// Those of the catalogue.
     pub n_documents: usize,
     /// Passages; every one is searchable by words.
     pub n_passages: usize,

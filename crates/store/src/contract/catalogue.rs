@@ -315,7 +315,7 @@ pub trait Catalogue: Objects {
     fn close(&self) -> Result<()>;
 }
 
-/// A namespace as the catalogue has it.
+/// All that is known of a namespace without reading what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespaceState {
     /// Its number, which is never used again.
@@ -333,9 +333,9 @@ pub struct NamespaceState {
 /// How far the log of a namespace goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespaceHead {
-    /// Its id.
+    /// Its name; several numbers may have had it, one after another.
     pub id: NamespaceId,
-    /// Its number.
+    /// Which the log is asked by; a name may be given again, a number never.
     pub number: u32,
     /// The sequence number of its last change.
     pub sequence: u64,
@@ -346,7 +346,7 @@ pub struct NamespaceHead {
 pub struct DroppedNamespace {
     /// The id that it had; a new namespace may have it by now.
     pub id: NamespaceId,
-    /// Its number.
+    /// Which everything that was derived from it is filed under.
     pub number: u32,
 }
 
@@ -441,7 +441,7 @@ pub struct PassageSource {
     pub number: u32,
     /// The document that it belongs to, shared by neighbours.
     pub document: Arc<DocumentSource>,
-    /// The passage.
+    /// As it is stored, with its text.
     pub passage: Passage,
     /// Its vector, when it was asked for and there is one.
     pub vector: Option<Vec<f32>>,
@@ -452,7 +452,7 @@ pub struct PassageSource {
 pub struct DocumentSource {
     /// The document's id.
     pub id: DocumentId,
-    /// The title.
+    /// Indexed with each of its passages.
     pub title: String,
     /// What the document can be filtered by.
     pub attributes: Attributes,
@@ -465,11 +465,11 @@ pub struct DocumentSource {
 /// Passages of a namespace that have no vector yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VectorDebt {
-    /// The namespace.
+    /// Whose vectors are missing.
     pub namespace: NamespaceId,
     /// The space that the vectors have to come from.
     pub space: VectorSpace,
-    /// All its passages.
+    /// With and without a vector.
     pub n_passages: usize,
     /// Those without a vector.
     pub n_missing: usize,

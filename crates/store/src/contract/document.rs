@@ -92,13 +92,13 @@ impl Place {
 /// A passage together with the document that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredPassage {
-    /// The document.
+    /// Whose passage it is.
     pub document: DocumentId,
     /// The document's title.
     pub title: String,
     /// The language that the whole document was cut into words in.
     pub language: Language,
-    /// The passage.
+    /// With its text, unredacted.
     pub passage: Passage,
 }
 

@@ -9,20 +9,36 @@ use crate::{
     Search, StoredPassage, TermStatistics, VectorSpace, WordsQuery, Written,
 };
 
-/// Which engine it is.
+/// What an engine is called, and what depends on where it runs.
 #[derive(Clone, Copy)]
 pub struct EngineInfo<'a> {
     /// Its name, as in the configuration.
     pub name: &'static str,
-    /// The server that it is on; nothing for one in this process, which always answers and runs
-    /// two searches side by side.
-    pub server: Option<&'a dyn EngineServer>,
+    /// Where it runs.
+    pub place: EnginePlace<'a>,
 }
 
-impl EngineInfo<'_> {
+/// Where an engine runs, with what only one that runs there can do.
+#[derive(Clone, Copy)]
+pub enum EnginePlace<'a> {
+    /// In this process, where it always answers and runs two searches side by side.
+    Here(&'a dyn EngineHere),
+    /// Elsewhere, where it may be away, and has limits and names of its own.
+    Server(&'a dyn EngineServer),
+}
+
+impl<'a> EngineInfo<'a> {
+    /// Gives what only one that is elsewhere has; nothing for one in this process.
+    pub fn server(&self) -> Option<&'a dyn EngineServer> {
+        match self.place {
+            EnginePlace::Server(server) => Some(server),
+            EnginePlace::Here(_) => None,
+        }
+    }
+
     /// Tells whether the engine is on a server.
     pub fn is_elsewhere(&self) -> bool {
-        self.server.is_some()
+        self.server().is_some()
     }
 
     /// Asks whether the engine answers; one in this process always does.
@@ -31,8 +47,25 @@ impl EngineInfo<'_> {
     ///
     /// When its server does not answer.
     pub fn reach(&self) -> Result<()> {
-        self.server.map_or(Ok(()), EngineServer::reach)
+        self.server().map_or(Ok(()), EngineServer::reach)
     }
+}
+
+/// What only an engine in this process has: it can look at everything it holds, and holds what has
+/// to be let go of.
+pub trait EngineHere: Send + Sync {
+    /// Counts what a search by words finds among the passages that fit the filter; without a query,
+    /// all of those.
+    fn count(
+        &self,
+        namespace: &NamespaceId,
+        query: Option<&WordsQuery>,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Matched>;
+
+    /// Lets go of writers and their memory; called before a clean stop.
+    fn close(&self) -> Result<()>;
 }
 
 /// What only an engine on a server has: it may be away, and it has limits and names of its own.
@@ -97,7 +130,7 @@ pub struct Fresh<'a> {
 pub enum Changes<'a> {
     /// Those of one namespace, whoever made them, to the last one.
     Of {
-        /// The namespace.
+        /// Which one; others are left as they are.
         namespace: &'a NamespaceId,
         /// The last of them, when this process has just made it.
         fresh: Option<&'a Fresh<'a>>,
@@ -152,7 +185,7 @@ pub enum Rebuild {
 /// **Failure.** Every method fails with [`crate::Error::UnknownNamespace`] when the catalogue has
 /// no such namespace, unless it says otherwise.
 pub trait Engine: Send + Sync {
-    /// Says which engine it is and where.
+    /// Says which engine it is and where it runs.
     fn info(&self) -> EngineInfo<'_>;
 
     /// Follows the catalogue, and releases what it has made durable
@@ -183,19 +216,6 @@ pub trait Engine: Send + Sync {
         deadline: &Deadline,
     ) -> Result<(Candidates, Candidates)>;
 
-    /// Counts what a search by words finds among the passages that fit the filter; without a query,
-    /// all of those. Nothing where an engine would have to find all of it to count it.
-    fn count(
-        &self,
-        namespace: &NamespaceId,
-        query: Option<&WordsQuery>,
-        filter: &Filter,
-        deadline: &Deadline,
-    ) -> Result<Option<Matched>> {
-        let _ = (namespace, query, filter, deadline);
-        Ok(None)
-    }
-
     /// Gives what BM25 needs to know about some index terms.
     fn term_statistics(
         &self,
@@ -222,11 +242,6 @@ pub trait Engine: Send + Sync {
     /// Merges, forgets what was erased, and catches up with what could not be done earlier.
     /// Searches go on meanwhile.
     fn maintain(&self) -> Result<()>;
-
-    /// Lets go of writers and their memory; called before a clean stop.
-    fn close(&self) -> Result<()> {
-        Ok(())
-    }
 }
 
 /// Lets an engine follow those of some namespaces that exist: all that an erasure of documents

@@ -19,21 +19,21 @@ pub enum Filter {
     All,
     /// The keyword attribute, or one of its keywords, equals the value.
     Equals {
-        /// The attribute.
+        /// By its name in [`crate::Document::attributes`].
         attribute: String,
         /// The value, compared as it is written.
         value: String,
     },
     /// The keyword attribute, or one of its keywords, is one of the values.
     AnyOf {
-        /// The attribute.
+        /// By its name in [`crate::Document::attributes`].
         attribute: String,
-        /// The values.
+        /// Compared as they are written; without any, nothing fits.
         values: Vec<String>,
     },
     /// The integer attribute lies in a range.
     Range {
-        /// The attribute.
+        /// By its name in [`crate::Document::attributes`].
         attribute: String,
         /// The smallest value that fits, or nothing for no lower end.
         from: Option<i64>,

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// The analyser that made the words of a namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnalyserName {
-    /// Its id.
+    /// Which rules cut and fold.
     pub id: String,
     /// Its version; another version may cut or fold words differently.
     pub version: u32,
@@ -95,7 +95,7 @@ impl Manifest {
 /// How a namespace meets what is wanted of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
-    /// As it is.
+    /// Nothing has to change.
     Same,
     /// Once it takes on the vector space that is wanted.
     TakesSpace,
@@ -118,7 +118,7 @@ impl fmt::Display for Manifest {
 /// One namespace in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceInfo {
-    /// Its id.
+    /// Under which everything else asks for it.
     pub id: NamespaceId,
     /// What it was made with.
     pub manifest: Manifest,

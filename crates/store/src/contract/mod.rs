@@ -21,7 +21,8 @@ pub use document::{
     Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage,
 };
 pub use engine::{
-    Both, Changes, Engine, EngineInfo, EngineServer, Erased, Fresh, Position, Rebuild, follow_known,
+    Both, Changes, Engine, EngineHere, EngineInfo, EnginePlace, EngineServer, Erased, Fresh,
+    Position, Rebuild, follow_known,
 };
 pub use filter::Filter;
 pub(crate) use filter::prefix_range;

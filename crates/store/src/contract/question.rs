@@ -12,7 +12,7 @@ use crate::limits::{self, within};
 /// A search by words.
 #[derive(Debug, Clone, Copy)]
 pub struct ByWords<'a> {
-    /// The words.
+    /// The clauses, each with its weight.
     pub query: &'a WordsQuery,
     /// The most candidates.
     pub limit: usize,
@@ -30,9 +30,9 @@ pub struct ByVector<'a> {
 /// A search by words, by vector or by both, over the passages that fit one filter.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
-    /// By words.
+    /// Nothing where vectors alone are asked.
     pub by_words: Option<ByWords<'a>>,
-    /// By vector.
+    /// Nothing where words alone are asked.
     pub by_vector: Option<ByVector<'a>>,
     /// What passages have to fit.
     pub filter: &'a Filter,

@@ -14,8 +14,8 @@ use super::namespace::{Namespace, folder_of, outdated_note};
 use crate::store::state_of;
 use crate::{
     ByVector, ByWords, Candidates, Catalogue, Changes, Config, DroppedNamespace, Engine,
-    EngineInfo, Erased, Error, Filter, Form, Fresh, Matched, NamespaceHead, Position, Rebuild,
-    Result, Search, TermStatistics, WordsQuery,
+    EngineHere, EngineInfo, EnginePlace, Erased, Error, Filter, Form, Fresh, Matched,
+    NamespaceHead, Position, Rebuild, Result, Search, TermStatistics, WordsQuery,
 };
 
 /// The engine in this process, over any catalogue.
@@ -300,7 +300,7 @@ impl EmbeddedEngine {
 
 impl Engine for EmbeddedEngine {
     fn info(&self) -> EngineInfo<'_> {
-        EngineInfo { name: "embedded", server: None }
+        EngineInfo { name: "embedded", place: EnginePlace::Here(self) }
     }
 
     fn follow(&self, changes: Changes<'_>) -> Result<()> {
@@ -332,24 +332,6 @@ impl Engine for EmbeddedEngine {
             self.search_vectors(namespace, vector, filter, limit, deadline)
         });
         Ok((words.transpose()?.unwrap_or_default(), near.transpose()?.unwrap_or_default()))
-    }
-
-    fn count(
-        &self,
-        namespace: &NamespaceId,
-        query: Option<&WordsQuery>,
-        filter: &Filter,
-        deadline: &Deadline,
-    ) -> Result<Option<Matched>> {
-        query.map_or(Ok(()), WordsQuery::check)?;
-        filter.check()?;
-        let snapshot = self.namespace_of(namespace)?.snapshot();
-        // What is counted alone is the copies of what one search found.
-        let fitting = match query {
-            Some(_) => snapshot.fitting(filter)?,
-            None => snapshot.fitting_once(filter)?,
-        };
-        Ok(Some(snapshot.words.count(query, &fitting.entries, deadline)?))
     }
 
     fn term_statistics(
@@ -387,6 +369,26 @@ impl Engine for EmbeddedEngine {
         let mut derived = namespace.derived.lock();
         derived.rebuild(&*self.catalogue)?;
         namespace.publish(&mut derived, &*self.catalogue)
+    }
+}
+
+impl EngineHere for EmbeddedEngine {
+    fn count(
+        &self,
+        namespace: &NamespaceId,
+        query: Option<&WordsQuery>,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Matched> {
+        query.map_or(Ok(()), WordsQuery::check)?;
+        filter.check()?;
+        let snapshot = self.namespace_of(namespace)?.snapshot();
+        // What is counted alone is the copies of what one search found.
+        let fitting = match query {
+            Some(_) => snapshot.fitting(filter)?,
+            None => snapshot.fitting_once(filter)?,
+        };
+        snapshot.words.count(query, &fitting.entries, deadline)
     }
 
     fn close(&self) -> Result<()> {

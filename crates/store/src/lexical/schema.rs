@@ -41,7 +41,6 @@ pub(super) const NUMBER: &str = "number";
 const INTEGER: &str = "integer";
 
 impl Fields {
-    /// Gives the schema and its fields.
     pub(super) fn schema() -> (Schema, Fields) {
         let words = |kept| {
             TextOptions::default().set_indexing_options(

@@ -30,7 +30,7 @@ pub struct Object {
     pub parent: Option<String>,
     /// Other values it is found by.
     pub lookups: Vec<Lookup>,
-    /// What it says.
+    /// The family's own JSON, which the catalogue does not look into.
     pub body: Value,
     /// Counts the changes, from 1; 0 for a row that was never written.
     pub version: u64,
@@ -41,12 +41,12 @@ pub struct Object {
 pub struct Lookup {
     /// The name: `endpoint_key`, `state`, ….
     pub name: String,
-    /// The value.
+    /// Compared as it is written.
     pub value: String,
 }
 
 impl Lookup {
-    /// Names a value.
+    /// Takes both as they are written: two lookups are equal when both texts are.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Lookup { name: name.into(), value: value.into() }
     }
@@ -55,7 +55,7 @@ impl Lookup {
 /// Which objects of a kind are listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObjectPage {
-    /// The kind.
+    /// Those of other kinds are listed apart.
     pub kind: String,
     /// Only those of this tenant.
     pub tenant: Option<TenantId>,

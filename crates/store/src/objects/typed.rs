@@ -12,7 +12,7 @@ pub trait TypedObject: Serialize + DeserializeOwned {
     /// The kind of its rows.
     const KIND: &'static str;
 
-    /// Gives its id.
+    /// Gives what the row is found by, unique among its kind.
     fn id(&self) -> String;
 
     /// Gives the tenant that owns it.

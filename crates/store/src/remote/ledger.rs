@@ -32,7 +32,7 @@ pub struct Entry<N> {
     pub at: N,
     /// The last change that the server has; 0 when its rows have to be sent anew.
     pub seen: u64,
-    /// The space of its vectors.
+    /// Nothing where rows have no vectors.
     pub space: Option<VectorSpace>,
     /// The fields that a search may filter by, since rows have them.
     // Entries of earlier versions call them what each engine did.

@@ -70,7 +70,7 @@ impl RowsAsked {
 pub struct Scored {
     /// The number of the passage in its namespace, which decides between equal scores.
     pub number: u32,
-    /// The candidate.
+    /// As it leaves, where its score is good enough.
     pub candidate: Candidate,
 }
 

@@ -299,7 +299,6 @@ impl Database {
 pub(crate) struct Released(Mutex<HashMap<u32, u64>>);
 
 impl Released {
-    /// Notes a release.
     pub(crate) fn note(&self, number: u32, sequence: u64) {
         self.0.lock().insert(number, sequence);
     }

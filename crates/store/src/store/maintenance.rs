@@ -7,7 +7,7 @@ use model::NamespaceId;
 
 use super::{Store, state_of};
 use crate::health::{self, Health};
-use crate::{Changes, DroppedNamespace, Erased, Error, Rebuild, Result};
+use crate::{Changes, DroppedNamespace, EnginePlace, Erased, Error, Rebuild, Result};
 
 /// Whether a check mends what it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +206,9 @@ impl Store {
 
     /// Leaves everything in a state that can be copied as it is.
     pub fn close(&self) -> Result<()> {
-        self.engine.close()?;
+        if let EnginePlace::Here(engine) = self.engine.info().place {
+            engine.close()?;
+        }
         self.catalogue.close()
     }
 }

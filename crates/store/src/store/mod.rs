@@ -110,12 +110,12 @@ impl Store {
         self.catalogue.clone()
     }
 
-    /// Gives the catalogue.
+    /// Gives the half that is the truth.
     pub fn catalogue(&self) -> Arc<dyn Catalogue> {
         self.catalogue.clone()
     }
 
-    /// Gives the engine.
+    /// Gives the half that is derived.
     pub fn engine(&self) -> &Arc<dyn Engine> {
         &self.engine
     }
@@ -172,7 +172,7 @@ impl Store {
     pub fn upsert(&self, namespace: &NamespaceId, documents: &[Document]) -> Result<Upserted> {
         let manifest = state_of(&*self.catalogue, namespace)?.info.manifest;
         manifest.check_current(namespace)?;
-        if let Some(server) = self.engine.info().server {
+        if let Some(server) = self.engine.info().server() {
             server.accepts(documents, manifest.vectors.as_ref())?;
         }
         let written = self.catalogue.upsert(namespace, documents)?;
@@ -291,7 +291,7 @@ impl Store {
         passages: &[PassageId],
     ) -> Result<Vec<Option<Place>>> {
         let found = self.catalogue.passages(namespace, passages)?;
-        let server = self.engine.info().server;
+        let server = self.engine.info().server();
         let place = |stored: Option<StoredPassage>| match (stored, server) {
             (Some(stored), Some(server)) => server.place(namespace, &stored),
             (stored, _) => Ok(stored.map(|stored| Place::ours(namespace, &stored))),
@@ -367,7 +367,7 @@ impl Store {
         self.engine.info().is_elsewhere()
     }
 
-    /// Counts what is in the namespace.
+    /// Counts what the catalogue has: an engine may be behind.
     pub fn counts(&self, namespace: &NamespaceId) -> Result<Counts> {
         Ok(state_of(&*self.catalogue, namespace)?.counts)
     }

@@ -5,7 +5,8 @@ use model::{Deadline, NamespaceId};
 
 use super::Store;
 use crate::{
-    Both, ByVector, ByWords, Candidates, Error, Filter, Matched, Result, Search, WordsQuery,
+    Both, ByVector, ByWords, Candidates, EnginePlace, Error, Filter, Matched, Result, Search,
+    WordsQuery,
 };
 
 impl Store {
@@ -24,7 +25,8 @@ impl Store {
         Ok(self.engine.search(namespace, &search, deadline)?.0)
     }
 
-    /// Counts what a search by words finds; see [`crate::Engine::count`].
+    /// Counts what a search by words finds, see [`crate::EngineHere::count`]; nothing where the
+    /// engine is on a server, which would have to send all of it to count it.
     pub fn count(
         &self,
         namespace: &NamespaceId,
@@ -32,7 +34,10 @@ impl Store {
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<Option<Matched>> {
-        self.engine.count(namespace, query, filter, deadline)
+        match self.engine.info().place {
+            EnginePlace::Here(engine) => engine.count(namespace, query, filter, deadline).map(Some),
+            EnginePlace::Server(_) => Ok(None),
+        }
     }
 
     /// Finds the `limit` passages whose vectors are nearest among those that fit the filter and
@@ -78,7 +83,7 @@ impl Store {
             Err(error) if error.is_engine_away() => {
                 let (engine, reason) = (self.engine.info().name, error.to_string());
                 let same = Error::EngineUnavailable { engine, what: "query", reason };
-                let server = self.engine.info().server;
+                let server = self.engine.info().server();
                 let has_words = server.is_some_and(|server| server.has_words_here(namespace));
                 (if has_words { by_words() } else { Err(same) }, Err(error))
             }

@@ -9,7 +9,7 @@ pub struct TurbopufferConfig {
     pub base_url: Option<String>,
     /// The region, as `gcp-us-central1`; needed when there is no address.
     pub region: Option<String>,
-    /// The key.
+    /// Sent as `Authorization: Bearer`, and never printed.
     pub key: Secret,
     /// What is before the name of every namespace, so that several servers can share one
     /// account; characters of `[A-Za-z0-9-_.]`.

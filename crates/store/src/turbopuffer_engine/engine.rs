@@ -16,8 +16,8 @@ use crate::remote;
 use crate::store::state_of;
 use crate::{
     Candidates, Catalogue, Changes, Config, Document, DroppedNamespace, Engine, EngineInfo,
-    EngineServer, Erased, Error, Form, Place, Position, Rebuild, Result, Search, StoredPassage,
-    TermStatistics, VectorSpace, follow_known, limits,
+    EnginePlace, EngineServer, Erased, Error, Form, Place, Position, Rebuild, Result, Search,
+    StoredPassage, TermStatistics, VectorSpace, follow_known, limits,
 };
 
 /// The name under which turbopuffer follows a catalogue: servers that share a catalogue share
@@ -105,7 +105,7 @@ impl TurbopufferEngine {
 
 impl Engine for TurbopufferEngine {
     fn info(&self) -> EngineInfo<'_> {
-        EngineInfo { name: ENGINE, server: Some(self) }
+        EngineInfo { name: ENGINE, place: EnginePlace::Server(self) }
     }
 
     fn follow(&self, changes: Changes<'_>) -> Result<()> {

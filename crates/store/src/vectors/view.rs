@@ -62,7 +62,6 @@ impl VectorView {
         bytemuck::cast_slice(self.bit_bytes())
     }
 
-    /// Gives the bytes of all codes.
     pub(super) fn code_bytes(&self) -> &[u8] {
         mapped(self.codes.as_ref(), self.n_slots * self.dimensions)
     }

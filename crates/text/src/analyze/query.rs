@@ -29,7 +29,7 @@ pub struct QueryWord {
     /// The terms of the folded field, most plausible first, without repetition; any one of them
     /// is this word.
     pub terms: Vec<String>,
-    /// What the token is.
+    /// Whether it is a whole word, a part of one or a piece without spaces.
     pub kind: TokenKind,
     /// The position in the sequence of words, from 0.
     pub position: u32,

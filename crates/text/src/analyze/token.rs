@@ -44,7 +44,7 @@ pub struct TokenRef<'a> {
     pub folded: &'a str,
     /// The folded form, stemmed in the language of the text: the term of the folded field.
     pub stem: &'a str,
-    /// What the token is.
+    /// Whether it is a whole word, a part of one or a piece without spaces.
     pub kind: TokenKind,
     /// The position in the sequence of words, from 0.
     pub position: u32,
@@ -65,7 +65,7 @@ pub struct Token {
     pub folded: String,
     /// The folded form, stemmed in the language of the text.
     pub stem: String,
-    /// What the token is.
+    /// Whether it is a whole word, a part of one or a piece without spaces.
     pub kind: TokenKind,
     /// The position in the sequence of words, from 0.
     pub position: u32,

@@ -10,6 +10,7 @@ macro_rules! languages {
     ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
         /// A language that the analyser can recognise; not every one has a stemmer.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[expect(missing_docs, reason = "most languages need no more than their name")]
         pub enum Language {
             $($(#[$doc])* #[serde(rename = $code)] $name,)*
         }
@@ -31,77 +32,46 @@ macro_rules! languages {
 languages! {
     /// No language could be told, or none that the analyser knows.
     Unknown = "und",
-    /// English.
     English = "en",
-    /// Romanian.
     Romanian = "ro",
-    /// French.
     French = "fr",
-    /// German.
     German = "de",
-    /// Spanish.
     Spanish = "es",
-    /// Italian.
     Italian = "it",
-    /// Portuguese.
     Portuguese = "pt",
-    /// Dutch.
     Dutch = "nl",
-    /// Swedish.
     Swedish = "sv",
-    /// Danish.
     Danish = "da",
     /// Norwegian, Bokmål.
     Norwegian = "no",
-    /// Finnish.
     Finnish = "fi",
-    /// Estonian.
     Estonian = "et",
-    /// Hungarian.
     Hungarian = "hu",
-    /// Turkish.
     Turkish = "tr",
-    /// Polish.
     Polish = "pl",
-    /// Czech.
     Czech = "cs",
-    /// Lithuanian.
     Lithuanian = "lt",
-    /// Catalan.
     Catalan = "ca",
-    /// Basque.
     Basque = "eu",
-    /// Irish.
     Irish = "ga",
-    /// Indonesian.
     Indonesian = "id",
-    /// Esperanto.
     Esperanto = "eo",
     /// Serbian, in either script.
     Serbian = "sr",
-    /// Russian.
     Russian = "ru",
     /// Ukrainian; has no stemmer.
     Ukrainian = "uk",
     /// Bulgarian; has no stemmer.
     Bulgarian = "bg",
-    /// Greek.
     Greek = "el",
-    /// Armenian.
     Armenian = "hy",
-    /// Arabic.
     Arabic = "ar",
-    /// Persian.
     Persian = "fa",
     /// Hebrew; has no stemmer.
     Hebrew = "he",
-    /// Yiddish.
     Yiddish = "yi",
-    /// Hindi.
     Hindi = "hi",
-    /// Nepali.
     Nepali = "ne",
-    /// Tamil.
     Tamil = "ta",
     /// Vietnamese; has no stemmer.
     Vietnamese = "vi",
@@ -172,12 +142,12 @@ impl LanguageSet {
         self.0 |= 1 << language as u64;
     }
 
-    /// Tells whether a language is in the set.
+    /// Tells whether a language was put in.
     pub fn contains(self, language: Language) -> bool {
         self.0 & (1 << language as u64) != 0
     }
 
-    /// Tells whether the set is empty.
+    /// Tells whether no language was put in.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

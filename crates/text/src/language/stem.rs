@@ -27,9 +27,7 @@ pub(crate) enum Script {
     Arabic,
     /// Hebrew letters.
     Hebrew,
-    /// Devanagari.
     Devanagari,
-    /// Tamil.
     Tamil,
     /// Digits, symbols, scripts without a stemmer.
     Other,

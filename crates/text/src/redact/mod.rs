@@ -93,7 +93,7 @@ impl PrivateKind {
 /// A private thing and its place in the unredacted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrivatePiece {
-    /// What it is.
+    /// Decides the mark that is put in its place.
     pub kind: PrivateKind,
     /// Where it is, in bytes of the unredacted text.
     pub bytes: Range<usize>,

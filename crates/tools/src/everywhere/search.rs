@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use across::{MAX_RESULTS, Service, StageTook};
+use across::{MAX_RESULTS, Service, StageTiming};
 use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::paging::{Filled, RankedPage, fill_ranked, given, in_fixed_order};
+use crate::timings::timing;
 use crate::{Answer, Call, Link, Spec, Tool, ToolError};
 
 /// The longest query, in characters.
@@ -140,7 +141,7 @@ impl Tool for Search {
             .collect();
         let mut value = json!({ "results": [] });
         if explain {
-            value["timings"] = found.timings.iter().map(timing).collect();
+            value["timings"] = found.timings.iter().map(timing_of).collect();
         }
         let answer = Answer::new(value).with_warnings(&found.warnings);
         let names = merged.iter().map(|one| {
@@ -175,13 +176,10 @@ fn others(tools: &[&str]) -> Warning {
     Warning::new("more_elsewhere", message)
 }
 
-/// What a stage of a family took, or why it did not run.
-fn timing((source, took): &(&str, StageTook)) -> Value {
-    let mut timing = json!({ "source": source, "stage": took.stage, "ms": took.ms });
-    if let Some(reason) = &took.skipped {
-        timing["skipped"] = json!(reason);
-    }
-    timing
+/// What a stage of a family took, with the family.
+fn timing_of((source, stage): &(&str, StageTiming)) -> Value {
+    let source = ("source".to_owned(), json!(source));
+    Value::Object(std::iter::once(source).chain(timing(stage)).collect())
 }
 
 /// Gives the page of this server that shows a thing.

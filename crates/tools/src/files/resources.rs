@@ -82,7 +82,6 @@ impl Resources for FilePlaces {
     }
 }
 
-/// Links to a place in a file.
 pub(super) fn link(path: &str, pointer: &str) -> Link {
     Link {
         uri: encode(path, pointer),

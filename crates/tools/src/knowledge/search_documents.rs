@@ -14,6 +14,7 @@ use super::metadata_filters::{check_fields, conditions};
 use crate::paging::{
     Filled, RankedPage, ended, fill_ranked, given, in_fixed_order, n_ranked, take_page,
 };
+use crate::timings::timing;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -189,7 +190,7 @@ impl Tool for SearchDocuments {
             "count": 0,
         });
         if explain {
-            value["timings"] = json!(found.timings);
+            value["timings"] = found.timings.iter().map(timing).map(Value::Object).collect();
         }
         let names = found.results.iter().map(|chunk| vec![chunk.chunk_id.as_str()]).collect();
         let page = RankedPage { given: given.clone(), names, rest };

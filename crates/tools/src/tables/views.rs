@@ -92,7 +92,7 @@ pub struct Parameter {
 pub enum ParameterType {
     /// Text.
     String,
-    /// A number.
+    /// Whole or not.
     Number,
     /// A whole number.
     Integer,

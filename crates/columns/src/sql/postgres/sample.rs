@@ -28,7 +28,7 @@ pub struct DatabaseSample {
 /// What the type of a column says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseColumn {
-    /// Its name.
+    /// As the database has it, in its own case.
     pub name: String,
     /// What its cells, or the values of its lists, can be read as beside text.
     pub kind: Kind,

@@ -52,7 +52,7 @@ pub const DEFAULT_KEEP_DAYS: u32 = 90;
 #[derive(Debug)]
 pub struct Charts {
     finance: Option<FinanceSource>,
-    kept: ChartStore,
+    store: ChartStore,
     base_url: String,
     clock: Clock,
 }
@@ -150,8 +150,8 @@ impl Charts {
             }
             _ => None,
         };
-        let kept = ChartStore::in_folder(&charts_in(&data_folder))?;
-        Ok(Charts { finance, kept, base_url, clock })
+        let store = ChartStore::in_folder(&charts_in(&data_folder))?;
+        Ok(Charts { finance, store, base_url, clock })
     }
 
     /// Keeps charts in the catalogue that several servers share, those of the folder too: their pages
@@ -159,7 +159,7 @@ impl Charts {
     ///
     /// Fails when the catalogue does not answer.
     pub fn kept_in(self, catalogue: Arc<dyn Catalogue>) -> Result<Self> {
-        Ok(Charts { kept: self.kept.taken_into(catalogue)?, ..self })
+        Ok(Charts { store: self.store.taken_into(catalogue)?, ..self })
     }
 
     /// Lists the fact table where it is away, with the reason: for the operator.
@@ -239,7 +239,7 @@ impl Charts {
             words: drawn.words,
             warnings: drawn.warnings,
         };
-        self.kept.put(&chart, now)?;
+        self.store.put(&chart, now)?;
         Ok(ChartAnswer {
             ok: true,
             kind: "chart-data.generated",
@@ -254,7 +254,7 @@ impl Charts {
     ///
     /// Fails when it does not exist for the caller, or its time is over.
     pub fn get(&self, caller: &Caller, id: &str) -> Result<Chart> {
-        self.kept.get(caller, id, self.clock.now())
+        self.store.get(caller, id, self.clock.now())
     }
 
     /// Gives the address of a chart's page.
@@ -266,14 +266,14 @@ impl Charts {
     ///
     /// Fails when the catalogue that has them does not answer.
     pub fn list(&self, caller: &Caller) -> Result<Vec<ChartSummary>> {
-        self.kept.list(caller, self.clock.now())
+        self.store.list(caller, self.clock.now())
     }
 
     /// Forgets a chart.
     ///
     /// Fails when it does not exist for the caller.
     pub fn delete(&self, caller: &Caller, id: &str) -> Result<()> {
-        self.kept.delete(caller, id, self.clock.now())
+        self.store.delete(caller, id, self.clock.now())
     }
 }
 

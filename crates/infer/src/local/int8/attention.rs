@@ -143,7 +143,6 @@ pub(crate) struct Attend<'a, D: Dots> {
 }
 
 impl<D: Dots> Attend<'_, D> {
-    /// Computes it.
     pub(crate) fn compute(self) {
         kernels::run(self.dots.vectors(), self);
     }

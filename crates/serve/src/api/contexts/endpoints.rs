@@ -69,7 +69,7 @@ pub(super) async fn delete_endpoint(rest: Rest, Path(id): Path<String>) -> Respo
 pub(super) async fn add_key(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "POST /v1/endpoints/{id}/keys", move |service, caller, _| {
         let made = service.add_key(caller, &id)?;
-        Ok(Reply::created(json!(KeyView::of(&made.kept, None, Some(made.api_key)))))
+        Ok(Reply::created(json!(KeyView::of(&made.stored, None, Some(made.api_key)))))
     })
     .await
 }

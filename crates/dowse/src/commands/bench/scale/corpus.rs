@@ -74,7 +74,6 @@ impl Corpus {
         self.vectors.len()
     }
 
-    /// Makes one document.
     pub(super) fn document(&self, number: usize) -> Document {
         let id = format!("docs/{number:07}.txt");
         let first = number * PASSAGES_PER_DOCUMENT;

@@ -1,22 +1,24 @@
-//! `/reconcile`: lists of names against dimensions, as OpenRefine and others ask (version 0.2).
+//! The addresses of the service: what a client sends is read, looked up, and answered.
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Form, Json};
-use filters::{Reconciliation, SearchResult};
+use filters::{ReconcileQuery, Reconciliation, SearchResult};
 use http::HeaderMap;
 use model::Caller;
 use serde::Deserialize;
 use serde_json::Value;
 use tools::{Code, ToolError};
 
-use super::cross_origin::frame_ancestors;
-use super::escape::escape;
-use super::frame::{for_caller, framed_html};
+use super::messages;
+use super::read;
 use crate::api::body::refused as refused_body;
 use crate::http::body::{self, MAX_JSON_VALUES, count_values};
 use crate::http::{HttpState, Parameters, QueryParameters, Takes, coded};
+use crate::pages::cross_origin::frame_ancestors;
+use crate::pages::escape::escape;
+use crate::pages::frame::{for_caller, framed_html};
 
 /// Properties proposed unless the client says otherwise.
 const DEFAULT_PROPOSED: usize = 50;
@@ -36,12 +38,12 @@ const MAX_FORM_BYTES: usize = 2 << 20;
 
 /// Arguments of the service's one address.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct ReconcileQuery {
+pub(in crate::pages) struct ServiceParameters {
     queries: Option<String>,
     extend: Option<String>,
 }
 
-impl Parameters for ReconcileQuery {
+impl Parameters for ServiceParameters {
     const TAKEN: &'static [(&'static str, Takes)] =
         &[("queries", Takes::Text), ("extend", Takes::Text)];
     const IS_OPEN: bool = true;
@@ -49,7 +51,7 @@ impl Parameters for ReconcileQuery {
 
 /// Arguments of a suggestion.
 #[derive(Debug, Deserialize)]
-pub(super) struct Typed {
+pub(in crate::pages) struct Typed {
     #[serde(default)]
     prefix: String,
 }
@@ -61,7 +63,7 @@ impl Parameters for Typed {
 
 /// Arguments of a proposal.
 #[derive(Debug, Deserialize)]
-pub(super) struct OfType {
+pub(in crate::pages) struct OfType {
     #[serde(default, rename = "type")]
     kind: String,
     limit: Option<usize>,
@@ -75,7 +77,7 @@ impl Parameters for OfType {
 
 /// Arguments of a preview.
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
+pub(in crate::pages) struct Named {
     id: String,
 }
 
@@ -85,9 +87,9 @@ impl Parameters for Named {
 }
 
 /// Describes the service, or answers queries given in the address.
-pub(super) async fn service(
+pub(in crate::pages) async fn service(
     State(http_state): State<HttpState>,
-    QueryParameters(asked): QueryParameters<ReconcileQuery>,
+    QueryParameters(asked): QueryParameters<ServiceParameters>,
     headers: HeaderMap,
 ) -> Response {
     match asked {
@@ -97,7 +99,7 @@ pub(super) async fn service(
 }
 
 /// Answers queries given as a form.
-pub(super) async fn service_post(
+pub(in crate::pages) async fn service_post(
     State(http_state): State<HttpState>,
     request: Request,
 ) -> Response {
@@ -107,7 +109,7 @@ pub(super) async fn service_post(
         Err(error) => return coded(&refused_body(&error)),
     };
     let headers = parts.headers.clone();
-    match Form::<ReconcileQuery>::from_request(Request::from_parts(parts, body), &()).await {
+    match Form::<ServiceParameters>::from_request(Request::from_parts(parts, body), &()).await {
         Ok(Form(asked)) => answer(http_state, asked, headers).await,
         Err(_) => coded(&ToolError::bad_request(
             "the body must be a form with `queries` or `extend`, each at most once",
@@ -115,31 +117,52 @@ pub(super) async fn service_post(
     }
 }
 
-async fn answer(http_state: HttpState, asked: ReconcileQuery, headers: HeaderMap) -> Response {
+async fn answer(http_state: HttpState, asked: ServiceParameters, headers: HeaderMap) -> Response {
     let url = format!("{}/reconcile", http_state.shared.load().server.link_base());
     json(http_state, headers, move |reconciliation, caller| match (&asked.queries, &asked.extend) {
-        (Some(queries), _) => {
-            reconciliation.queries(caller, &parsed("queries", queries)?).map_err(refused)
-        }
-        (None, Some(extend)) => {
-            reconciliation.extend(caller, &parsed("extend", extend)?).map_err(refused)
-        }
-        (None, None) => Ok(reconciliation.manifest(caller, &url)),
+        (Some(queries), _) => answer_queries(reconciliation, caller, &parsed("queries", queries)?),
+        (None, Some(extend)) => extend_rows(reconciliation, caller, &parsed("extend", extend)?),
+        (None, None) => Ok(messages::manifest(&reconciliation.types(caller, ""), &url)),
     })
     .await
 }
 
+pub(super) fn answer_queries(
+    reconciliation: &Reconciliation,
+    caller: &Caller,
+    batch: &Value,
+) -> Result<Value, ToolError> {
+    let (keys, queries): (Vec<String>, Vec<ReconcileQuery>) =
+        read::queries(batch)?.into_iter().unzip();
+    let found = reconciliation.candidates(caller, &queries).map_err(refused)?;
+    Ok(messages::results(keys, found))
+}
+
+pub(super) fn extend_rows(
+    reconciliation: &Reconciliation,
+    caller: &Caller,
+    request: &Value,
+) -> Result<Value, ToolError> {
+    let asked = read::extension(request)?;
+    let values = reconciliation.extend(caller, &asked.ids, &asked.properties).map_err(refused)?;
+    Ok(messages::extended(&asked, values))
+}
+
 /// Suggests entities, types or properties.
-pub(super) async fn suggest(
+pub(in crate::pages) async fn suggest(
     State(http_state): State<HttpState>,
     Path(what): Path<String>,
     QueryParameters(typed): QueryParameters<Typed>,
     headers: HeaderMap,
 ) -> Response {
     json(http_state, headers, move |reconciliation, caller| match (what.as_str(), typed?.prefix) {
-        ("entity", prefix) => Ok(reconciliation.suggest_entities(caller, &prefix)),
-        ("type", prefix) => Ok(reconciliation.suggest_types(caller, &prefix)),
-        ("property", prefix) => Ok(reconciliation.suggest_properties(caller, &prefix)),
+        ("entity", prefix) => {
+            Ok(messages::suggested_entities(reconciliation.suggested(caller, &prefix)))
+        }
+        ("type", prefix) => Ok(messages::suggested_names(&reconciliation.types(caller, &prefix))),
+        ("property", prefix) => {
+            Ok(messages::suggested_names(&reconciliation.properties(caller, &prefix)))
+        }
         (other, _) => {
             let shown: String = other.chars().take(100).collect();
             let message = format!("there are no suggestions for `{shown}`");
@@ -151,7 +174,7 @@ pub(super) async fn suggest(
 }
 
 /// Proposes properties that can extend rows.
-pub(super) async fn propose(
+pub(in crate::pages) async fn propose(
     State(http_state): State<HttpState>,
     QueryParameters(of): QueryParameters<OfType>,
     headers: HeaderMap,
@@ -159,13 +182,14 @@ pub(super) async fn propose(
     json(http_state, headers, move |reconciliation, caller| {
         let of = of?;
         let limit = of.limit.unwrap_or(DEFAULT_PROPOSED);
-        reconciliation.propose_properties(caller, &of.kind, limit).map_err(refused)
+        let found = reconciliation.properties_of(caller, &of.kind, limit).map_err(refused)?;
+        Ok(messages::proposed(&of.kind, limit, &found))
     })
     .await
 }
 
 /// Shows an entity.
-pub(super) async fn preview(
+pub(in crate::pages) async fn preview(
     State(http_state): State<HttpState>,
     QueryParameters(named): QueryParameters<Named>,
     headers: HeaderMap,
