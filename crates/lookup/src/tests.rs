@@ -522,6 +522,46 @@ fn small_words_before_a_context_take_nothing_from_it() {
     }
 }
 
+/// Words behind which a comma is, and words that the context says once, are words of the name that
+/// is meant: another name without them was the best match.
+#[test]
+fn what_a_name_lacks_is_not_taken_for_what_is_around_it() {
+    let of = |value: usize, name: &str, place: &str| Entry {
+        traits: vec![place.to_owned()],
+        ..entry(value, name)
+    };
+    let index = Index::build(vec![
+        of(1, "Montgomery", "Alabama, United States"),
+        of(2, "São Bento", "Brazil"),
+        of(3, "Davao del Norte", "Philippines"),
+        of(4, "Saint Kitts", "State of Saint Kitts and Nevis"),
+        of(5, "Walla Airport", "Walla Walla"),
+        of(6, "Baja California", "Mexico"),
+    ]);
+    let best = |query: &str| {
+        let answer = index.lookup(&request(query));
+        let first = answer.matches.into_iter().find(|found| found.score.get() >= 0.85);
+        first.map(|found| index.entry(found.entry).value.clone())
+    };
+    for query in [
+        "São Bento do Sul, Brazil",
+        "Davao de Oro (Philippines)",
+        "Nevis, Saint Kitts and Nevis",
+        "Baja California Sur, Mexico",
+    ] {
+        assert_eq!(best(query), None, "`{query}`");
+    }
+    for (query, value) in [
+        ("Montgomery, United States", "v1"),
+        ("Montgomery (Alabama)", "v1"),
+        ("São Bento, Brazil", "v2"),
+        ("Saint Kitts, Saint Kitts and Nevis", "v4"),
+        ("Walla Walla Walla Airport", "v5"),
+    ] {
+        assert_eq!(best(query).as_deref(), Some(value), "`{query}`");
+    }
+}
+
 #[test]
 fn one_word_means_the_chapter() {
     let coded = |value: usize, code: &str, name: &str| Entry {
