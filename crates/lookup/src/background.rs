@@ -1,10 +1,9 @@
-//! Queries that mean nothing a dimension holds: what a name's nearness is measured from.
+//! Queries that mean nothing a dimension holds: what the nearness of names is measured from.
 //!
 //! The lists say nothing about any one dimension, and a model needs their vectors once.
 
 /// Queries about nothing that a dimension holds. A name that is near to all of them is near to
-/// everything, which says nothing about a query; so each cosine is taken from that name's mean
-/// with these.
+/// everything, which says nothing about a query.
 pub(crate) const BACKGROUND: [&str; 32] = [
     "what is this",
     "how does it work",

@@ -141,6 +141,7 @@ fn joined(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
     recut[at].spelled.push_str(&second.spelled);
     recut[at].folded.push_str(&second.folded);
     recut[at].dotted = false;
+    recut[at].ends_part = second.ends_part;
     Some(recut)
 }
 
@@ -165,11 +166,16 @@ fn split_number(index: &Index, tokens: &[Token]) -> Option<Vec<Token>> {
         let Some((first, second)) = border.map(|border| folded.split_at(border)) else { continue };
         if is_known(first) && is_known(second) {
             let mut recut = tokens.to_vec();
-            recut.splice(at..=at, [Token::plain(first), Token::plain(second)]);
+            recut.splice(at..=at, parts(token, first, second));
             return Some(recut);
         }
     }
     None
+}
+
+/// The two words that one word of a query is read as.
+fn parts(token: &Token, first: &str, second: &str) -> [Token; 2] {
+    [Token::plain(first), Token { ends_part: token.ends_part, ..Token::plain(second) }]
 }
 
 /// Splits the first word that is two others with so many letters between them.
@@ -187,7 +193,7 @@ fn split_at(index: &Index, tokens: &[Token], n_between: usize) -> Option<Vec<Tok
                 index.vocabulary.find(first).is_some() && index.vocabulary.find(second).is_some();
             if both_known {
                 let mut recut = tokens.to_vec();
-                recut.splice(at..=at, [Token::plain(first), Token::plain(second)]);
+                recut.splice(at..=at, parts(token, first, second));
                 return Some(recut);
             }
         }

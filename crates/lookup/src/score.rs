@@ -126,8 +126,11 @@ fn score_answered(
     let mut n_certain = None;
     for (query_idx, answer) in answered.by_query_word.iter().enumerate().rev() {
         let query_word = &reading.words[query_idx];
+        // A comma ends what a word announces: `São Bento do Sul, Brazil` is no `São Bento`.
+        is_supported &= !query_word.token.ends_part;
         if answer.is_none() {
-            let is_evidence = index.evidence.holds(name.entry, &query_word.evidence);
+            let is_evidence = index.evidence.holds(name.entry, &query_word.evidence)
+                && !is_said_again(reading, answered, query_idx);
             // `jud.` before `Alba` says what `Alba` is, and needs no answer of its own.
             // So does `Kr.` before `Emsland`, or a preposition of a language without a list.
             let joins = is_small_word(query_word) && !needed.0[query_idx];
@@ -185,6 +188,15 @@ fn score_answered(
         score *= OTHER_NUMBER;
     }
     score
+}
+
+/// Tells whether a later word of the query is the same and is not answered by the name either. What
+/// lies around a name says a word once: of `Nevis, Saint Kitts and Nevis` the second `Nevis` is in
+/// the context of Saint Kitts, and the first one is not. `Walla Walla` is one thing.
+fn is_said_again(reading: &Reading, answered: &Answered, query_idx: usize) -> bool {
+    let folded = &reading.words[query_idx].token.folded;
+    let mut later = reading.words.iter().zip(&answered.by_query_word).skip(query_idx + 2);
+    later.any(|(word, answer)| answer.is_none() && word.token.folded == *folded)
 }
 
 /// The most letters of a word that only joins others: `im`, `bei`, `dans`, `nahe`.

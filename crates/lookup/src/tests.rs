@@ -264,6 +264,57 @@ fn how_near_is_near_follows_from_what_strange_words_reach() {
     assert!(finds(0.5, "lean 0.95"));
 }
 
+/// Vectors are in part of a language and in part of a meaning. Every second query of the background
+/// is of the other language.
+#[derive(Debug)]
+struct Speaking;
+
+impl Speaking {
+    const N_MEANINGS: usize = 20;
+
+    /// A vector of unit length; a meaning that no name has is the last one.
+    fn vector(language_idx: usize, meaning_idx: usize) -> Vec<f32> {
+        let mut vector = vec![0.0; 2 + Self::N_MEANINGS + 1];
+        vector[language_idx] = 0.6;
+        vector[2 + meaning_idx] = 0.8;
+        vector
+    }
+}
+
+impl NameEmbedder for Speaking {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
+        Ok((0..names.len()).map(|at| Speaking::vector(0, at)).collect())
+    }
+
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, NameEmbedderError> {
+        let (language, meaning) = query.split_once(' ').unwrap();
+        Ok(Speaking::vector(usize::from(language == "their"), meaning.parse().unwrap()))
+    }
+
+    fn embed_background(
+        &self,
+        queries: &[&str],
+    ) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
+        Ok((0..queries.len()).map(|at| Speaking::vector(at % 2, Self::N_MEANINGS)).collect())
+    }
+}
+
+/// Every cosine is lower where the query is of another language than the names: measured from
+/// queries in the language of the names, nothing in the other one was near enough.
+#[test]
+fn a_query_in_another_language_is_measured_from_others_in_it() {
+    let letter = |at: usize| char::from(b'a' + at as u8);
+    let names = (0..Speaking::N_MEANINGS).map(|at| entry(at, &format!("zorg{}", letter(at))));
+    let mut index = Index::build(names.collect());
+    index.add_vectors(Arc::new(Speaking)).unwrap();
+    for language in ["our", "their"] {
+        let found = index.lookup(&request(&format!("{language} 7"))).matches;
+        assert_eq!(found.first().map(|found| found.entry.0), Some(7), "{language}");
+        let strange = format!("{language} {}", Speaking::N_MEANINGS);
+        assert!(index.lookup(&request(&strange)).matches.is_empty(), "{strange}");
+    }
+}
+
 #[test]
 fn a_short_word_with_a_slip_is_no_small_part_of_a_long_name() {
     let names = [
@@ -468,6 +519,46 @@ fn small_words_before_a_context_take_nothing_from_it() {
         assert_eq!(index.entry(first.entry).value, value, "`{query}`: {:?}", answer.matches);
         assert!(first.score.get() >= 0.85, "`{query}`: {:?}", answer.matches);
         assert!(first.score.get() - second.score.get() >= 0.05, "`{query}`: {:?}", answer.matches);
+    }
+}
+
+/// Words behind which a comma is, and words that the context says once, are words of the name that
+/// is meant: another name without them was the best match.
+#[test]
+fn what_a_name_lacks_is_not_taken_for_what_is_around_it() {
+    let of = |value: usize, name: &str, place: &str| Entry {
+        traits: vec![place.to_owned()],
+        ..entry(value, name)
+    };
+    let index = Index::build(vec![
+        of(1, "Montgomery", "Alabama, United States"),
+        of(2, "São Bento", "Brazil"),
+        of(3, "Davao del Norte", "Philippines"),
+        of(4, "Saint Kitts", "State of Saint Kitts and Nevis"),
+        of(5, "Walla Airport", "Walla Walla"),
+        of(6, "Baja California", "Mexico"),
+    ]);
+    let best = |query: &str| {
+        let answer = index.lookup(&request(query));
+        let first = answer.matches.into_iter().find(|found| found.score.get() >= 0.85);
+        first.map(|found| index.entry(found.entry).value.clone())
+    };
+    for query in [
+        "São Bento do Sul, Brazil",
+        "Davao de Oro (Philippines)",
+        "Nevis, Saint Kitts and Nevis",
+        "Baja California Sur, Mexico",
+    ] {
+        assert_eq!(best(query), None, "`{query}`");
+    }
+    for (query, value) in [
+        ("Montgomery, United States", "v1"),
+        ("Montgomery (Alabama)", "v1"),
+        ("São Bento, Brazil", "v2"),
+        ("Saint Kitts, Saint Kitts and Nevis", "v4"),
+        ("Walla Walla Walla Airport", "v5"),
+    ] {
+        assert_eq!(best(query).as_deref(), Some(value), "`{query}`");
     }
 }
 

@@ -15,6 +15,9 @@ pub(crate) const MAX_TOKENS: usize = 48;
 /// Characters of a query or name after this many are not looked at.
 pub(crate) const MAX_NAME_CHARS: usize = 512;
 
+/// What separates the parts of a query: a name, where it lies, what it is.
+const SEPARATORS: [char; 11] = [',', ';', ':', '(', ')', '[', ']', '/', '|', '\n', '\t'];
+
 /// The longest dotted word that is taken for an abbreviation.
 const MAX_ABBREVIATION_CHARS: usize = 5;
 
@@ -27,12 +30,15 @@ pub(crate) struct Token {
     pub(crate) folded: String,
     /// Whether a dot followed, as in `Tg.`.
     pub(crate) dotted: bool,
+    /// Whether a comma or a bracket followed: what comes then is another part of the query.
+    pub(crate) ends_part: bool,
 }
 
 impl Token {
     /// Makes a word without diacritics.
     pub(crate) fn plain(folded: &str) -> Self {
-        Token { spelled: folded.to_owned(), folded: folded.to_owned(), dotted: false }
+        let (spelled, folded) = (folded.to_owned(), folded.to_owned());
+        Token { spelled, folded, dotted: false, ends_part: false }
     }
 }
 
@@ -40,14 +46,18 @@ impl Token {
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let clipped: String = text.chars().take(MAX_NAME_CHARS).collect();
     let spelled = spell(&clipped);
-    let mut tokens = Vec::new();
+    let mut tokens: Vec<Token> = Vec::new();
     let mut word = String::new();
     for char in spelled.chars().chain([' ']) {
         if char.is_alphanumeric() || is_mark(char) {
             word.push(char);
             continue;
         }
+        let ends_part = SEPARATORS.contains(&char);
         if word.is_empty() {
+            if let Some(last) = tokens.last_mut().filter(|_| ends_part) {
+                last.ends_part = true;
+            }
             continue;
         }
         let folded = fold(&word);
@@ -55,7 +65,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             && word.chars().count() <= MAX_ABBREVIATION_CHARS
             && word.chars().all(char::is_alphabetic);
         if !folded.is_empty() {
-            tokens.push(Token { spelled: std::mem::take(&mut word), folded, dotted });
+            tokens.push(Token { spelled: std::mem::take(&mut word), folded, dotted, ends_part });
         }
         word.clear();
         if tokens.len() == MAX_TOKENS {

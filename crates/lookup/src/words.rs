@@ -80,12 +80,13 @@ const KINDS: [(&str, &[&str]); 18] = [
     ("minister", &["minister", "ministerul", "ministerului", "ministry"]),
 ];
 
-const GLUE: [&str; 72] = [
+/// Without `sur`, which joins words in French and is the south in Spanish.
+const GLUE: [&str; 71] = [
     "a", "ai", "al", "ale", "am", "an", "and", "auf", "aus", "bei", "beim", "cu", "dans", "das",
     "de", "degli", "dei", "del", "della", "delle", "dem", "den", "der", "des", "di", "die", "din",
     "dos", "du", "een", "el", "et", "for", "fur", "het", "im", "in", "la", "las", "le", "les",
     "los", "mit", "nel", "nella", "nr", "och", "of", "og", "on", "pe", "pentru", "por", "pour",
-    "prin", "privind", "sau", "se", "si", "sur", "the", "to", "un", "und", "van", "vom", "von",
+    "prin", "privind", "sau", "se", "si", "the", "to", "un", "und", "van", "vom", "von",
     "with", "y", "zu", "zum", "zur",
 ];
 
