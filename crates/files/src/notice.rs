@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use ingest::Priority;
+use ingest::{Job, JobId, JobState, Priority};
 use model::TenantId;
 
 use crate::index::IndexArguments;
@@ -13,6 +13,9 @@ use crate::{FilesConfig, INDEX_JOB, Result, Root, Service};
 
 /// Names of files that say what is left out around them.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// What a run says that somebody stopped.
+const CANCELLED: &str = "cancelled";
 
 /// Whether something was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +84,33 @@ impl Service {
         Ok(Look::Done)
     }
 
+    /// Looks at a whole root when a run over it is over that was waited for, or without one. What
+    /// somebody stopped is not begun again as soon as it has stopped.
+    pub(crate) fn look_after(&self, root: &Root, run: Option<JobId>) -> Result<Look> {
+        match run.is_some_and(|run| self.was_cancelled(&run)) {
+            true => Ok(Look::Done),
+            false => self.look_at(&root.path),
+        }
+    }
+
     /// Tells whether a run is under way that writes files of a root.
     pub(crate) fn is_being_indexed(&self, root: &Root) -> bool {
+        self.run_of(root).is_some()
+    }
+
+    /// Gives the run that writes files of a root now.
+    pub(crate) fn run_of(&self, root: &Root) -> Option<JobId> {
         let running = self.queue().running(INDEX_JOB);
-        running.iter().any(|job| job.arguments["root"].as_str() == Some(root.name.as_str()))
+        let is_its = |job: &Job| job.arguments["root"].as_str() == Some(root.name.as_str());
+        running.into_iter().find(is_its).map(|job| job.id)
+    }
+
+    /// Tells whether somebody stopped a run.
+    fn was_cancelled(&self, run: &JobId) -> bool {
+        let ended = self.queue().get(run);
+        ended.is_ok_and(|job| {
+            job.state == JobState::Failed && job.error.as_deref() == Some(CANCELLED)
+        })
     }
 
     /// Tells whether a change of this path concerns nobody: own data, hidden names, no root.

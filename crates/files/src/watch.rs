@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ingest::{FolderWatch, Noticed, collapse};
+use ingest::{FolderWatch, JobId, Noticed, collapse};
 use parking_lot::{Condvar, Mutex};
 
 use crate::notice::{self, Look};
@@ -103,6 +103,8 @@ struct Watched {
     /// The folder that was asked for; nothing when it was not there.
     identity: Option<FolderIdentity>,
     next_look: Instant,
+    /// The run whose end it waits for.
+    run: Option<JobId>,
 }
 
 impl Watcher {
@@ -256,6 +258,7 @@ impl Watching {
                 is_on_network: false,
                 identity: None,
                 next_look: Instant::now(),
+                run: None,
             })
             .collect();
         loop {
@@ -303,7 +306,10 @@ impl Watching {
             return;
         }
         let begun = Instant::now();
-        let looked = self.service.look_at(&one.root.path);
+        let looked = self.service.look_after(&one.root, one.run.take());
+        if matches!(looked, Ok(Look::Again)) {
+            one.run = self.service.run_of(&one.root);
+        }
         let took = begun.elapsed();
         one.next_look = Instant::now()
             + match (&looked, one.is_told) {

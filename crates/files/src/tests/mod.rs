@@ -30,6 +30,7 @@ use retrieve::Retriever;
 use serde_json::Value;
 use store::Store;
 
+use crate::notice::Look;
 use crate::{
     Error, FilesConfig, INDEX_JOB, Indexed, Indexer, IndexerConfig, PreviewRequest, RootConfig,
     Roots, SearchRequest, Service, ServiceConfig, ServiceSlot, Strangers, VECTORS_JOB,
@@ -872,6 +873,38 @@ impl Runner for Waiting {
             std::thread::yield_now();
         }
         Err(JobFailure::Cancelled)
+    }
+}
+
+/// A run that somebody stopped began again by itself: the watcher had waited for it to end, and
+/// found files that were not indexed.
+#[test]
+fn what_somebody_stopped_is_not_begun_again() {
+    let world = Fixture::new();
+    world.write("a.txt", "The lighthouse was painted.");
+    let config =
+        FilesConfig { roots: vec![RootConfig::Path("root".into())], ..FilesConfig::default() };
+    let opened = world.open_with(config, |_| Arc::new(Waiting));
+    let root = opened.indexer.roots().all()[0].clone();
+    opened.service.index_all().unwrap();
+    let deadline = soon();
+    let run = loop {
+        assert!(!deadline.is_over(), "the run never begins");
+        if let Some(run) = opened.service.run_of(&root) {
+            break run;
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!(opened.service.look_after(&root, None).unwrap(), Look::Again);
+    opened.queue.cancel(&run).unwrap();
+    opened.queue.wait(&run, &soon()).unwrap();
+    assert_eq!(opened.service.look_after(&root, Some(run)).unwrap(), Look::Done);
+    assert_eq!(opened.queue.list().unwrap().len(), 1);
+    // A later look takes in what is missing, as it does after any change.
+    assert_eq!(opened.service.look_after(&root, None).unwrap(), Look::Done);
+    assert_eq!(opened.queue.list().unwrap().len(), 2);
+    for job in opened.queue.list().unwrap() {
+        let _ = opened.queue.cancel(&job.id);
     }
 }
 
