@@ -18,6 +18,14 @@ pub(crate) fn target_dir() -> PathBuf {
     }
 }
 
+/// Gives the name that rustc has for this platform.
+pub(crate) fn host() -> anyhow::Result<String> {
+    let shell = xshell::Shell::new()?;
+    let version = xshell::cmd!(shell, "rustc -vV").quiet().read()?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc -vV` names the host")?.to_owned())
+}
+
 /// Gives the files of the clone that git tracks or would track, relative to the root, sorted.
 pub(crate) fn files() -> anyhow::Result<Vec<PathBuf>> {
     let shell = xshell::Shell::new()?;

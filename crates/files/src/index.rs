@@ -17,7 +17,7 @@ use crate::name::text_of;
 use crate::own::{is_data_folder, is_own_in, own_in};
 use crate::reach::Reach;
 use crate::walk::{FileSource, Selection, volume_of};
-use crate::{FilesConfig, Result, Root, Roots};
+use crate::{FilesConfig, Indexed, Result, Root, Roots};
 
 /// Documents looked at in one go when those that are gone are taken out.
 const LIST_PAGE: usize = 1000;
@@ -109,26 +109,6 @@ pub struct IndexerConfig {
 
 /// What hears which files have left the index.
 pub type Left = Box<dyn Fn(Vec<String>) + Send + Sync>;
-
-/// What indexing a root did.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Indexed {
-    /// Files that were new or changed.
-    pub indexed: usize,
-    /// Those of them that have no text: searches find them by their names alone.
-    #[serde(default)]
-    pub without_text: usize,
-    /// Files that had not changed, or could not be read.
-    pub skipped: usize,
-    /// Files that are gone.
-    pub removed: usize,
-    /// How long it took.
-    pub duration_ms: u64,
-    /// What could not be read, or only in part.
-    pub warnings: Vec<Warning>,
-    /// How many warnings there were.
-    pub n_warnings: usize,
-}
 
 /// Indexes roots.
 pub struct Indexer {
@@ -332,16 +312,7 @@ impl Indexer {
     ) -> Result<Indexed> {
         let begun = Instant::now();
         if !self.reach.ask(&root.path) {
-            let message = format!(
-                "`{}` cannot be reached: the last index of it is kept",
-                root.path.display()
-            );
-            return Ok(Indexed {
-                duration_ms: whole_millis(begun.elapsed()),
-                warnings: vec![Warning::new("root_unreachable", message)],
-                n_warnings: 1,
-                ..Indexed::default()
-            });
+            return Ok(Indexed::unreachable(&root.path, whole_millis(begun.elapsed())));
         }
         let mut source = self.source(root, selection)?;
         let unchanged = if full { Unchanged::Rewrite } else { Unchanged::Skip };

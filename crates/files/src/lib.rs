@@ -29,6 +29,7 @@ mod filters;
 mod first_index;
 mod hooks;
 mod index;
+mod indexed;
 mod lines;
 mod outcomes;
 mod page;
@@ -55,7 +56,8 @@ pub use browse::{FileEntry, FilePage, FolderEntry, FolderPage, FolderRequest, MA
 pub use config::{FilesConfig, RootConfig};
 pub use deep::MAX_BY_RANK;
 pub use error::{Error, Result};
-pub use index::{Indexed, Indexer, IndexerConfig, Left, Strangers, forget_roots, indexed_roots};
+pub use index::{Indexer, IndexerConfig, Left, Strangers, forget_roots, indexed_roots};
+pub use indexed::Indexed;
 pub use jobs::{INDEX_JOB, JOBS, VECTORS_JOB};
 pub use notice::may_concern;
 pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};

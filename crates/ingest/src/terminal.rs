@@ -19,6 +19,9 @@ const COUNTED: &str = "{msg:>10} {spinner} {human_pos} so far";
 /// Once the end is known.
 const MEASURED: &str = "{msg:>10} [{bar:30}] {human_pos}/{human_len} {left}";
 
+/// While the size of what comes is not known.
+const COUNTED_BYTES: &str = "{msg:>12} {spinner} {decimal_bytes} so far";
+
 const BYTES: &str = "{msg:>12} [{bar:30}] {decimal_bytes} of {decimal_total_bytes} {left}";
 
 fn style(template: &str) -> ProgressStyle {
@@ -83,7 +86,10 @@ impl TerminalBar {
 
 /// A bar on stderr that counts bytes; draws nothing where stderr is not a terminal.
 #[derive(Debug)]
-pub struct ByteBar(ProgressBar);
+pub struct ByteBar {
+    bar: ProgressBar,
+    has_total: Cell<bool>,
+}
 
 impl Default for ByteBar {
     fn default() -> Self {
@@ -94,21 +100,30 @@ impl Default for ByteBar {
 impl ByteBar {
     /// Begins to draw.
     pub fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        bar.set_style(style(BYTES));
-        ByteBar(bar)
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(style(COUNTED_BYTES));
+        ByteBar { bar, has_total: Cell::new(false) }
     }
 
     /// Shows how far it is; a total of 0 is unknown.
     pub fn show(&self, what: &'static str, n_done: u64, n_total: u64) {
-        self.0.set_message(what);
-        self.0.set_length(n_total.max(n_done));
-        self.0.set_position(n_done);
+        self.bar.set_message(what);
+        let has_total = n_total > 0;
+        if has_total != self.has_total.replace(has_total) {
+            self.bar.set_style(style(if has_total { BYTES } else { COUNTED_BYTES }));
+        }
+        // A bar as long as what has come would be full all the time.
+        if has_total {
+            self.bar.set_length(n_total.max(n_done));
+        } else {
+            self.bar.unset_length();
+        }
+        self.bar.set_position(n_done);
     }
 
     /// Takes the bar away.
     pub fn clear(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -133,6 +148,21 @@ mod tests {
         {
             assert_eq!(left(n_done, n_total, eta), "");
         }
+    }
+
+    /// A download whose size the server does not say had a bar that was full from its beginning.
+    #[test]
+    fn a_download_of_unknown_size_is_counted() {
+        let bar = ByteBar::new();
+        bar.bar.set_draw_target(ProgressDrawTarget::hidden());
+        bar.show("downloading", 500, 0);
+        assert_eq!((bar.bar.length(), bar.bar.position()), (None, 500));
+        bar.show("downloading", 600, 1_000);
+        assert_eq!((bar.bar.length(), bar.has_total.get()), (Some(1_000), true));
+        bar.show("downloading", 1_200, 1_000);
+        assert_eq!(bar.bar.length(), Some(1_200));
+        bar.show("checking", 10, 0);
+        assert_eq!((bar.bar.length(), bar.has_total.get()), (None, false));
     }
 
     /// The bar was full at 2 of 2 while files were still being counted, and then jumped back.

@@ -2,12 +2,15 @@
 //!
 //! Nothing is published. A package that can be built here is installed into a clean place and has
 //! to answer a search over pipes; what can only be checked on paper (the image, the formula,
-//! the registry's description) is validated by its own tool or by the facts that must agree.
+//! the registry's description) is validated by its own tool or by the facts that must agree. Beside
+//! them is a bill of materials of the binary.
 
 mod bundle;
 mod files;
 mod npm;
+mod sbom;
 mod session;
+mod system;
 mod tools;
 mod wheel;
 
@@ -52,12 +55,15 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let tools = tools::install(&bed)?;
     fs_err::create_dir_all(&out)?;
     files::check_versions(&version)?;
+    system::check(&binary)?;
     eprintln!("── wheel");
     wheel::run(&tools, &binary, &out.join("wheels"), &version)?;
     eprintln!("── npm");
     npm::run(&bed, &binary, &out.join("npm"), &version)?;
     eprintln!("── bundle");
     bundle::run(&bed, &tools, &binary, &out.join("mcpb"))?;
+    eprintln!("── bill of materials");
+    sbom::run(&tools, &out.join("sbom"), &version)?;
     eprintln!("── image");
     files::lint_image(&tools)?;
     eprintln!("── descriptions");

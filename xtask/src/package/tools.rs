@@ -17,7 +17,7 @@ const PRISM: &str = "@ruby/prism@1.9.0";
 const INSTALL: Limit = Limit::minutes("installation of the packaging tools", 10);
 
 pub(super) struct Tools {
-    /// A Python with maturin, `wheel` and `jsonschema`.
+    /// A Python with maturin, `wheel`, `jsonschema` and the rules of CycloneDX.
     pub(super) python: PathBuf,
     /// What runs a Python package without installing it.
     pub(super) uvx: PathBuf,

@@ -60,7 +60,7 @@ impl Workspace {
         // Packages of other systems need not be on this machine.
         let metadata = MetadataCommand::new()
             .manifest_path(root.join("Cargo.toml"))
-            .other_options(["--filter-platform".to_owned(), host()?])
+            .other_options(["--filter-platform".to_owned(), project::host()?])
             .exec()?;
         let members = metadata.workspace_packages().into_iter().map(|package| Member {
             name: package.name.to_string(),
@@ -131,11 +131,4 @@ fn text_files() -> anyhow::Result<BTreeMap<String, String>> {
         }
     }
     Ok(files)
-}
-
-fn host() -> anyhow::Result<String> {
-    let shell = xshell::Shell::new()?;
-    let version = xshell::cmd!(shell, "rustc -vV").quiet().read()?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("`rustc -vV` names the host")?.to_owned())
 }

@@ -21,7 +21,7 @@ use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach_to_read, typed};
 use crate::commands::sets::{index_command, indexed_roots, load_placed};
 use crate::commands::status::model_state;
-use crate::config::{Config, Purpose};
+use crate::config::{Config, Purpose, is_without_model};
 use crate::control::Typed;
 use crate::print;
 use crate::wiring::{
@@ -83,6 +83,11 @@ pub(crate) enum Providers {
 }
 
 impl Providers {
+    /// For a command that has the data open itself.
+    pub(crate) fn here() -> Self {
+        if is_without_model() { Providers::Leave } else { Providers::Ask }
+    }
+
     /// For a command that a running server does.
     pub(crate) fn of(typed: &Typed) -> Self {
         if typed.is_without_model { Providers::Leave } else { Providers::Ask }

@@ -26,6 +26,14 @@ const ENDING_WAIT: Duration = Duration::from_secs(1);
 /// How often it looks again.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// What an error begins with that says that a data folder is another user's.
+const MAY_NOT_ENTER: &str = "this user may not enter the data folder";
+
+/// Tells whether an error says that.
+pub(super) fn may_not_enter(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.to_string().starts_with(MAY_NOT_ENTER))
+}
+
 /// A data folder.
 pub(crate) enum Reach {
     /// A process has it open and does what a command asks.
@@ -99,8 +107,9 @@ pub(crate) fn open_to_serve(config: &Config) -> anyhow::Result<SharedState> {
         ensure!(
             begun.elapsed() < ENDING_WAIT,
             "a process serves the data of `{}` already\n\
-             hint: use it (`dowse status` says where it listens), stop it, or set another `data_dir`",
-            config.data_dir.display()
+             hint: use it (`dowse status` says where it listens), stop it, or name another folder with \
+             `--data-dir`",
+            fs_err::canonicalize(&config.data_dir).unwrap_or(config.data_dir.clone()).display()
         );
         std::thread::sleep(LOOK_EVERY);
     }
@@ -134,7 +143,7 @@ fn looked(found: std::io::Result<bool>, data_dir: &Path) -> anyhow::Result<bool>
         Ok(is_folder) => Ok(is_folder),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             Err(anyhow::Error::from(error).context(format!(
-                "this user may not enter the data folder `{}`\n\
+                "{MAY_NOT_ENTER} `{}`\n\
                  hint: run this as the user whose server or command made it, or name another one \
                  with `--data-dir`",
                 data_dir.display()
@@ -250,6 +259,7 @@ mod tests {
         let error = looked(Err(ErrorKind::PermissionDenied.into()), folder).unwrap_err();
         let said = format!("{error:#}");
         assert!(said.contains("may not enter the data folder `/theirs`"), "{said}");
+        assert!(may_not_enter(&error) && !may_not_enter(&anyhow::anyhow!("elsewhere")));
         assert!(!looked(Err(ErrorKind::NotFound.into()), folder).unwrap());
         assert!(!looked(Ok(false), folder).unwrap() && looked(Ok(true), folder).unwrap());
     }

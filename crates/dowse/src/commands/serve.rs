@@ -186,6 +186,13 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
             "`{}` is not a folder\nhint: name a folder that exists",
             folder.display()
         );
+        let resolved = fs_err::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
+        anyhow::ensure!(
+            resolved.to_str().is_some(),
+            "the path of the folder `{}` is not Unicode, so no client could name it\n\
+             hint: name the folder above it, of which it is indexed as well, or rename it",
+            resolved.display()
+        );
         config.files.roots.push(RootConfig::Named(folder));
     }
     Ok(())

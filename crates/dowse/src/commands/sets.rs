@@ -19,6 +19,9 @@ use crate::files_cli::FilesArgs;
 use crate::print;
 use crate::wiring::{Jobs, SharedState, app_without_callers, files_alone};
 
+/// Sets of folders that a message names.
+const MAX_LISTED: usize = 8;
+
 /// A configuration whose data folder is known.
 pub(super) struct Located {
     pub(super) config: Config,
@@ -93,6 +96,18 @@ pub(super) fn locate(
     located.collect()
 }
 
+/// Says of folders inside of indexed ones which those are.
+fn inside_of(config: &Config) -> Option<String> {
+    let resolved = |root: &::files::RootConfig| {
+        fs_err::canonicalize(root.path()).unwrap_or_else(|_| root.path().to_owned())
+    };
+    let folders: Vec<PathBuf> = config.files.roots.iter().map(resolved).collect();
+    let set = UserData::find(&variable)?.holding(&folders).filter(|_| !folders.is_empty())?;
+    let roots: Vec<String> =
+        set.folders.iter().map(|folder| format!("--root {}", print::in_shell(folder))).collect();
+    Some(format!(", or search what it is in, which is indexed: `{}`", roots.join(" ")))
+}
+
 /// Takes what a search looks in that names nothing.
 pub(super) fn remembered(data: &UserData) -> anyhow::Result<Vec<Remembered>> {
     Ok(data.remembered())
@@ -147,7 +162,12 @@ pub(super) fn choose_one(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Resul
 }
 
 /// Where nothing is kept here: takes the one data folder that a process has open elsewhere, since
-/// whoever looks beside a server means that. What makes something makes it here, and says so.
+/// whoever looks beside a server means that; where none is open, what is kept elsewhere is named.
+/// What makes something makes it here, and says so.
+///
+/// # Errors
+///
+/// When somebody looks and several are open elsewhere.
 pub(super) fn take_served(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Result<()> {
     let is_named = loaded.file.is_some() || variable("DOWSE_DATA_DIR").is_some();
     if is_named || data_dir_flag().is_some() || !loaded.config.files.roots.is_empty() {
@@ -156,21 +176,38 @@ pub(super) fn take_served(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Resu
     if holds_data(&loaded.config)? {
         return Ok(());
     }
-    let mut sets = UserData::find(&variable).map(|data| data.all()).unwrap_or_default();
-    sets.retain(|set| control::connect(&set.data_dir).is_some());
-    let (Some(set), true) = (sets.pop(), sets.is_empty()) else { return Ok(()) };
-    let shown = listed(std::slice::from_ref(&set));
-    match purpose {
-        Purpose::Look => {
-            print::note(format!("of the server of\n{shown}"));
-            *loaded = taken(set, &loaded.config)?;
-        }
-        Purpose::Make => print::note(format!(
+    let all = UserData::find(&variable).map(|data| data.all()).unwrap_or_default();
+    let is_served = |set: &&Remembered| control::connect(&set.data_dir).is_some();
+    let mut served: Vec<Remembered> = all.iter().filter(is_served).cloned().collect();
+    let shown = listed(&served);
+    match (purpose, served.len()) {
+        (Purpose::Make, 0) => {}
+        (Purpose::Make, 1) => print::note(format!(
             "note: this is kept in `{}`, and not by the server of\n{shown}\n\
              hint: `--data-dir {}` keeps it there",
             loaded.config.data_dir.display(),
-            print::in_shell(&set.data_dir)
+            print::in_shell(&served[0].data_dir)
         )),
+        (Purpose::Make, _) => print::note(format!(
+            "note: this is kept in `{}`, and not by one of the servers of\n{shown}\n\
+             hint: `--data-dir FOLDER` chooses one",
+            loaded.config.data_dir.display()
+        )),
+        (Purpose::Look, 0) if all.is_empty() => {}
+        // An empty list would look as if there were nothing at all.
+        (Purpose::Look, 0) => print::note(format!(
+            "note: nothing is kept here; elsewhere there is\n{}\nhint: `--data-dir FOLDER` chooses one",
+            listed(&all)
+        )),
+        (Purpose::Look, 1) => {
+            print::note(format!("of the server of\n{shown}"));
+            *loaded = taken(served.remove(0), &loaded.config)?;
+        }
+        (Purpose::Look, _) => anyhow::bail!(
+            "nothing is kept here, and several servers run:\n{shown}\n\
+             hint: choose one with `--data-dir`, such as `--data-dir {}`",
+            print::in_shell(&served[0].data_dir)
+        ),
     }
     Ok(())
 }
@@ -242,7 +279,11 @@ fn listed(sets: &[Remembered]) -> String {
             folders => format!("  {} with its data in `{data}`", folders.join(", ")),
         }
     };
-    sets.iter().map(line).collect::<Vec<_>>().join("\n")
+    let mut lines: Vec<String> = sets.iter().take(MAX_LISTED).map(line).collect();
+    if sets.len() > MAX_LISTED {
+        lines.push(format!("  and {} more, which `dowse status` shows", sets.len() - MAX_LISTED));
+    }
+    lines.join("\n")
 }
 
 /// Opens the folders that are named or configured, or remembered as far as `choose` takes them;
@@ -290,10 +331,11 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
     if need == Need::Index {
         anyhow::ensure!(
             holds_data(config)?,
-            "{NO_INDEX}: `{}` holds none{}\nhint: run `{}`",
+            "{NO_INDEX}: `{}` holds none{}\nhint: run `{}`{}",
             config.data_dir.display(),
             of_folders(config),
-            index_command(config, located.file.as_deref())
+            index_command(config, located.file.as_deref()),
+            located.file.is_none().then(|| inside_of(config)).flatten().unwrap_or_default()
         );
     }
     let (verify, jobs) = match need {

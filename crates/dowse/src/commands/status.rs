@@ -21,7 +21,7 @@ use crate::cli::StatusArgs;
 use crate::commands::Outcome;
 use crate::commands::check::{CheckOptions, Problem, folders_away, health, problems_of};
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, holds_data, typed};
+use crate::commands::reach::{Form, Reach, holds_data, may_not_enter, typed};
 use crate::commands::sets::{Located, Need, index_command, locate, of_folders, remembered};
 use crate::control::Typed;
 use crate::print;
@@ -105,11 +105,13 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
     let located = locate(&args.files, &[], Need::Index, remembered)?;
     let (mut reports, mut problems) = (Vec::new(), Vec::new());
     for mut one in located {
-        if !holds_data(&one.config)? {
-            problems.extend(nothing_yet(&one));
-            continue;
+        match holds_data(&one.config) {
+            Ok(true) => reports.push(report_of(&mut one, args)?),
+            Ok(false) => problems.extend(nothing_yet(&one)),
+            // The others are told of all the same.
+            Err(error) if may_not_enter(&error) => problems.push(closed(&error)),
+            Err(error) => return Err(error),
         }
-        reports.push(report_of(&mut one, args)?);
     }
     if args.json {
         print::json(&json!({ "data": reports, "problems": problems }))?;
@@ -123,10 +125,24 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
         }
     }
     if !args.json {
-        reports.iter().for_each(show);
+        for (report_idx, report) in reports.iter().enumerate() {
+            if report_idx > 0 {
+                print::line("");
+            }
+            show(report);
+        }
     }
-    let is_well = !reports.is_empty() && reports.iter().all(|report| report.problems.is_empty());
+    let is_well = problems.is_empty()
+        && !reports.is_empty()
+        && reports.iter().all(|report| report.problems.is_empty());
     Ok(if is_well { Outcome::Done } else { Outcome::Problems })
+}
+
+/// Says that data is another user's.
+fn closed(error: &anyhow::Error) -> Problem {
+    let said = error.to_string();
+    let (problem, hint) = said.split_once("\nhint: ").unwrap_or((&said, ""));
+    Problem { what: "data".to_owned(), problem: problem.to_owned(), hint: hint.to_owned() }
 }
 
 /// Says of configured folders that they were never indexed, and which of them are not there.

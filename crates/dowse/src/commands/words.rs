@@ -20,7 +20,7 @@ const TYPED: [(&str, &str); 8] = [
     ("`exts` takes", "`--ext` takes"),
 ];
 
-/// What a search says of itself that a running server did without its model.
+/// What a search says of itself for which no model was wanted.
 const BY_WORDS: &str = "words alone were searched: `--no-model`";
 
 /// Puts flags in the place of arguments.
@@ -48,12 +48,17 @@ pub(crate) fn add_failing_embedder(
     warnings: &mut Vec<Warning>,
 ) {
     let is_about_missing = |warning: &Warning| warning.code == ingest::VECTORS_INCOMPLETE;
-    if !warnings.iter().any(is_about_missing) {
+    if providers == Providers::Leave {
+        // That there is no model would be wrong: none was wanted.
+        let is_said =
+            |warning: &Warning| is_about_missing(warning) || warning.code == ingest::VECTORS_OFF;
+        if warnings.iter().any(is_said) {
+            warnings.retain(|warning| !is_said(warning));
+            warnings.push(Warning::new(ingest::VECTORS_OFF, BY_WORDS));
+        }
         return;
     }
-    if providers == Providers::Leave {
-        warnings.retain(|warning| !is_about_missing(warning));
-        warnings.push(Warning::new(ingest::VECTORS_OFF, BY_WORDS));
+    if !warnings.iter().any(is_about_missing) {
         return;
     }
     let Some(config) = shared_state.served.load_full() else { return };

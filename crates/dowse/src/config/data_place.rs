@@ -191,12 +191,32 @@ impl UserData {
         Some(Remembered::of(above.to_owned(), above.join(EARLIER)))
     }
 
+    /// Gives the set whose folders hold all of these; of several the one whose folders are nearest.
+    pub(crate) fn holding(&self, folders: &[PathBuf]) -> Option<Remembered> {
+        let depth_of = |set: &Remembered| {
+            let nearest = |folder: &PathBuf| {
+                let above = set.folders.iter().filter(|one| folder.starts_with(one));
+                above.map(|one| one.components().count()).max()
+            };
+            folders.iter().map(nearest).sum::<Option<usize>>()
+        };
+        self.all().into_iter().filter(|set| depth_of(set).is_some()).max_by_key(depth_of)
+    }
+
     /// Gives everything that was ever indexed.
     pub(crate) fn all(&self) -> Vec<Remembered> {
         let Ok(entries) = fs_err::read_dir(&self.sets) else { return vec![] };
         let mut all: Vec<Remembered> = entries
             .flatten()
-            .filter_map(|entry| Some(Remembered { data_dir: entry.path(), ..read(&entry.path())? }))
+            .filter_map(|entry| {
+                let data_dir = entry.path();
+                match read(&data_dir) {
+                    Some(remembered) => Some(Remembered { data_dir, ..remembered }),
+                    // What another user keeps here, as after `sudo`, is not nothing.
+                    None => is_closed(&data_dir)
+                        .then(|| Remembered::of(data_dir.clone(), data_dir.clone())),
+                }
+            })
             .collect();
         all.sort_by(|one, other| one.folders.cmp(&other.folders));
         all
@@ -228,6 +248,12 @@ pub(crate) fn remembered_in(data_dir: &Path) -> Option<Vec<PathBuf>> {
 fn read(data_dir: &Path) -> Option<Remembered> {
     let text = fs_err::read_to_string(data_dir.join(REMEMBERED)).ok()?;
     serde_json::from_str(&text).ok()
+}
+
+/// Tells whether this user may not look into a data folder.
+fn is_closed(data_dir: &Path) -> bool {
+    let looked = fs_err::metadata(data_dir.join(REMEMBERED));
+    looked.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 /// Tells whether something is at a path; what may not be looked at is there.
@@ -372,6 +398,21 @@ mod tests {
         let inside: Vec<bool> = both.iter().map(|set| project.is_inside(set)).collect();
         assert_eq!(inside, [true, false], "the project itself is the one to index");
         assert_eq!(home.here().len(), 1);
+    }
+
+    #[test]
+    fn a_folder_inside_of_an_indexed_one_is_in_its_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = user_data(folder.path(), "work");
+        let wide = user_data(folder.path(), "documents").working;
+        let near = user_data(folder.path(), "documents/near").working;
+        let of_wide = here.place(std::slice::from_ref(&wide), Purpose::Make).unwrap();
+        let of_near = here.place(std::slice::from_ref(&near), Purpose::Make).unwrap();
+        let holding = |folders: &[PathBuf]| here.holding(folders).map(|set| set.data_dir);
+        assert_eq!(holding(&[near.join("deep")]), Some(of_near));
+        assert_eq!(holding(&[wide.join("deep"), near.join("deep")]), Some(of_wide));
+        assert_eq!(holding(&[folder.path().join("elsewhere")]), None);
+        assert_eq!(holding(&[wide, folder.path().join("elsewhere")]), None);
     }
 
     /// Beside the running demo every command said that nothing is indexed.

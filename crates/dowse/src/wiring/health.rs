@@ -18,8 +18,8 @@ const MAX_UNREMARKED_JOBS: usize = 1_000;
 const STORE_HINT: &str = "`dowse check` says more; restore a backup when the catalogue is damaged";
 
 /// What an operator does about a folder that is away.
-pub(crate) const FOLDER_HINT: &str = "fix its path in `[files] roots`, or make it; what was \
-                                      indexed of it is kept";
+pub(crate) const FOLDER_HINT: &str = "fix its path (`[files] roots`), make it, or give this user the \
+                                      right to read it; what was indexed of it is kept";
 
 /// What an operator does about a folder that feeds a collection and cannot be followed.
 const FEED_HINT: &str = "fix `[[knowledge.folders]]`, or the folder; what cannot be followed stays \

@@ -213,6 +213,72 @@ fn a_command_says_whose_data_it_took() {
     }
 }
 
+/// Beside two servers, `kb list` and `backup` elsewhere looked at an empty folder without a word.
+#[test]
+fn of_several_servers_one_has_to_be_chosen() {
+    let machine = Machine::new();
+    for name in ["one", "two"] {
+        machine.0.write(format!("{name}/plan.md"), "The harbour crane is painted in May.\n");
+    }
+    let serve = |name: &str| {
+        let server = ["serve", "--no-model", "--listen", "0", "."];
+        Server::start_command(machine.typed(name, &server))
+    };
+    let (one, two) = (serve("one"), serve("two"));
+    let commands = [&["kb", "list"][..], &["tools"], &["audit"], &["check"], &["backup", "x.zip"]];
+    for words in commands {
+        let (stdout, stderr) = said(&machine.run("elsewhere", words), 2);
+        assert!(stdout.is_empty() && stderr.contains("several servers run"), "{words:?} {stderr}");
+        assert!(stderr.contains("/one with") && stderr.contains("/two with"), "{stderr}");
+    }
+    let (_, stderr) = said(&machine.run("elsewhere", &["kb", "create", "Mine"]), 0);
+    assert!(stderr.contains("not by one of the servers"), "{stderr}");
+    drop((one, two));
+    // Without servers nothing is chosen, and what there is elsewhere is named.
+    let (_, stderr) = said(&machine.run("third", &["kb", "list"]), 0);
+    assert!(stderr.contains("elsewhere there is") && stderr.contains("/two with"), "{stderr}");
+    // Each set of folders is told apart, and the machine once.
+    let (status, _) = said(&machine.run("third", &["status"]), 0);
+    assert!(status.contains("\n\ndata "), "{status}");
+    let mut doctor = machine.typed("third", &["doctor", "--no-model"]);
+    let (found, _) = said(&doctor.env("DOWSE_SERVER_LISTEN", "127.0.0.1:0").output().unwrap(), 0);
+    assert_eq!(
+        (found.matches("disk:").count(), found.matches("\nof /").count()),
+        (1, 2),
+        "{found}"
+    );
+}
+
+/// For a folder inside of an indexed one there was only the way to index it once more.
+#[test]
+fn who_searches_inside_of_an_indexed_folder_is_told_so() {
+    let machine = Machine::new();
+    machine.0.write("documents/near/plan.md", "The harbour crane is painted in May.\n");
+    said(&machine.run("work", &["index", "--no-model", "../documents"]), 0);
+    let search = |root| machine.run("work", &["search", "--no-model", "--root", root, "crane"]);
+    let (_, stderr) = said(&search("../documents/near"), 2);
+    assert!(stderr.contains("which is indexed: `--root /"), "{stderr}");
+    let (found, stderr) = said(&search("../documents"), 0);
+    assert!(found.contains("near/plan.md"), "{found}");
+    assert!(stderr.contains("words alone were searched: `--no-model`"), "{stderr}");
+}
+
+/// A folder that is not there kept those behind it from being indexed.
+#[test]
+fn a_folder_that_cannot_be_indexed_is_a_failure_and_the_others_are_indexed() {
+    let machine = Machine::new();
+    machine.0.write("work/documents/plan.md", "The harbour crane is painted in May.\n");
+    let roots = "[files]\nroots = [\"nowhere\", \"documents\"]\n";
+    machine.0.write("work/dowse.toml", roots);
+    let (stdout, stderr) = said(&machine.run("work", &["index", "--no-model"]), 2);
+    assert!(stdout.contains("documents: 1 indexed") && !stdout.contains("nowhere"), "{stdout}");
+    assert!(stderr.contains("nowhere` does not exist") && stderr.contains("hint: "), "{stderr}");
+    let (stdout, _) = said(&machine.run("work", &["index", "--no-model", "--json"]), 2);
+    let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert!(report["roots"][0]["unreachable"].is_string(), "{report}");
+    assert!(report["roots"][1]["unreachable"].is_null(), "{report}");
+}
+
 #[test]
 fn secrets_of_callers_are_not_needed_to_look_and_to_index() {
     let machine = Machine::new();

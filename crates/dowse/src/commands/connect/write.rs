@@ -175,12 +175,22 @@ fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
         fs_err::create_dir_all(folder)?;
     }
     let beside = file.with_extension(format!("dowse-{}", std::process::id()));
-    fs_err::write(&beside, text)?;
-    if let Ok(metadata) = fs_err::metadata(file) {
-        fs_err::set_permissions(&beside, metadata.permissions())?;
+    let written = fs_err::write(&beside, text)
+        .and_then(|()| match fs_err::metadata(file) {
+            Ok(metadata) => fs_err::set_permissions(&beside, metadata.permissions()),
+            Err(_) => Ok(()),
+        })
+        .and_then(|()| fs_err::rename(&beside, file));
+    if written.is_err() {
+        let _ = fs_err::remove_file(&beside);
     }
-    fs_err::rename(&beside, file)?;
-    Ok(())
+    written.with_context(|| {
+        format!(
+            "`{}` could not be written, so it is as it was\n\
+             hint: leave `--write` out, and the lines to put into it are printed",
+            file.display()
+        )
+    })
 }
 
 /// Follows links to where a file is, or would be.

@@ -27,7 +27,13 @@ const INDEX_WAIT: std::time::Duration = std::time::Duration::from_secs(20);
 
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let world = args.data_dir.join("world");
-    bundle::unpack(&world)?;
+    bundle::unpack(&world).with_context(|| {
+        format!(
+            "`{}` cannot be written\n\
+             hint: start the demo in another folder, or name one with `--data-dir`",
+            args.data_dir.display()
+        )
+    })?;
     // `--data-dir` holds the whole demo, of which the data is a part.
     let mut config = load_as_written(Some(&world.join(bundle::CONFIG)), &variable)?.config;
     config.server.listen = args.listen;

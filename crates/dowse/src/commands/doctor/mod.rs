@@ -26,9 +26,17 @@ use crate::control::{self, Connection, Typed};
 use crate::print;
 use crate::wiring::{Jobs, app};
 
+/// What is looked at of the machine, and alike for every set of folders.
+const OF_MACHINE: [&str; 8] =
+    ["configuration", "disk", "port", "model", "variable", "embedder", "reranker", "llm"];
+
 /// What one look came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Finding {
+    /// The folders that it is about, where several sets were looked at; none for what is of the
+    /// machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
     /// What was looked at.
     check: String,
     state: State,
@@ -50,7 +58,8 @@ enum State {
 
 impl Finding {
     fn ok(check: &str, what: impl Into<String>) -> Self {
-        Finding { check: check.to_owned(), state: State::Ok, what: what.into(), remedy: None }
+        let check = check.to_owned();
+        Finding { of: None, check, state: State::Ok, what: what.into(), remedy: None }
     }
 
     fn note(check: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
@@ -59,7 +68,8 @@ impl Finding {
 
     fn problem(check: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
-        Finding { check: check.to_owned(), state: State::Problem, what: what.into(), remedy }
+        let check = check.to_owned();
+        Finding { of: None, check, state: State::Problem, what: what.into(), remedy }
     }
 }
 
@@ -80,12 +90,17 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
             findings.extend(user_data.map(|data| machine::data_folder(data.folder())));
         }
         Ok(located) => {
+            let is_one = located.len() == 1;
             for mut one in located {
-                findings.extend(examine(&mut one));
+                let of = Some(folders_of(&one)).filter(|_| !is_one);
+                add_findings(&mut findings, examine(&mut one), of.as_deref());
             }
+            // What is of the machine comes first.
+            findings.sort_by(|one, other| one.of.cmp(&other.of));
         }
     }
-    findings.extend(clients::findings());
+    let begin = findings.iter().take_while(|finding| finding.of.is_none()).count();
+    findings.splice(begin..begin, clients::findings());
     let n_problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
     if args.json {
         print::json(&json!({ "findings": findings, "problems": n_problems }))?;
@@ -93,6 +108,31 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
         show(&findings, n_problems);
     }
     Ok(if n_problems == 0 { Outcome::Done } else { Outcome::Problems })
+}
+
+/// Names the folders of a set, or its data where it has none.
+fn folders_of(located: &Located) -> String {
+    let folders: Vec<String> =
+        located.config.files.roots.iter().map(|root| root.path().display().to_string()).collect();
+    match folders.is_empty() {
+        true => located.config.data_dir.display().to_string(),
+        false => folders.join(", "),
+    }
+}
+
+/// Adds what was found of one set of several; what the machine has is said once.
+fn add_findings(findings: &mut Vec<Finding>, more: Vec<Finding>, of: Option<&str>) {
+    for mut finding in more {
+        let check = finding.check.as_str();
+        let is_of_machine = OF_MACHINE.contains(&check);
+        if is_of_machine && findings.contains(&finding) {
+            continue;
+        }
+        if !is_of_machine {
+            finding.of = of.map(str::to_owned);
+        }
+        findings.push(finding);
+    }
 }
 
 /// Looks at what a running server has open; the result is JSON for the command to print.
@@ -252,7 +292,12 @@ fn configuration(located: &Located) -> Finding {
 }
 
 fn show(findings: &[Finding], n_problems: usize) {
+    let mut of = None;
     for finding in findings {
+        if finding.of.is_some() && finding.of != of {
+            of.clone_from(&finding.of);
+            print::line(format!("\nof {}", finding.of.as_deref().unwrap_or_default()));
+        }
         let mark = match finding.state {
             State::Ok => "ok      ",
             State::Note => "note    ",
@@ -268,4 +313,24 @@ fn show(findings: &[Finding], n_problems: usize) {
         1 => "1 problem".to_owned(),
         n_problems => format!("{n_problems} problems"),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of several sets every line was there as often as there are sets, and none said whose it is.
+    #[test]
+    fn what_is_of_the_machine_is_said_once_and_the_rest_with_its_folders() {
+        let of_set = |what: &str| {
+            vec![Finding::ok("disk", "9 GB are free"), Finding::ok("data folder", what)]
+        };
+        let mut findings = Vec::new();
+        add_findings(&mut findings, of_set("a"), Some("/a"));
+        add_findings(&mut findings, of_set("b"), Some("/b"));
+        let told: Vec<_> =
+            findings.iter().map(|it| (it.check.as_str(), it.of.as_deref())).collect();
+        let expected = [("disk", None), ("data folder", Some("/a")), ("data folder", Some("/b"))];
+        assert_eq!(told, expected);
+    }
 }

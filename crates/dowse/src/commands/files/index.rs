@@ -19,7 +19,8 @@ use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
 use crate::wiring::{
-    MIN_FREE_BYTES, SharedState, failing_embedder, free_bytes, remember_before_indexing,
+    FOLDER_HINT, MIN_FREE_BYTES, SharedState, failing_embedder, free_bytes,
+    remember_before_indexing,
 };
 use crate::{platform, print};
 
@@ -141,31 +142,31 @@ fn index_roots(
     is_json: bool,
 ) -> anyhow::Result<Outcome> {
     let mut reports = Vec::new();
-    let when_stalled = &|| ensure_space(shared_state);
+    let mut n_unreachable = 0_usize;
     for root in roots {
-        // A job that runs already, or that was stopped and goes on now, may have passed a file by
-        // before it changed: what is there when the command is typed is found when it ends.
-        let queue = &shared_state.open_store()?.queue;
-        let running = queue.active(::files::INDEX_JOB, root)?;
-        let mut is_read = false;
-        if let Some(job) = running {
-            let is_full = job.arguments["full"] == true;
-            follow(service, root, is_full, when_stalled)?;
-            // What a full one of everything has just read is not read a second time.
-            is_read = is_full && job.arguments["paths"].is_null();
-        }
-        let indexed = follow(service, root, args.full && !is_read, when_stalled)?;
-        if !is_json {
+        let (indexed, missing) = match index_root(shared_state, service, root, args.full) {
+            Ok(indexed) => (indexed, None),
+            // The other roots are indexed all the same.
+            Err(error) if is_missing(&error) => (Indexed::default(), Some(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        let unreachable = missing.or_else(|| indexed.why_unreachable().map(str::to_owned));
+        if let Some(why) = &unreachable {
+            print::failure(&unreachable_folder(why));
+            n_unreachable += 1;
+        } else if !is_json {
             print::line(done(root, &indexed));
         }
-        if indexed.indexed + indexed.skipped == 0 && indexed.n_warnings == 0 {
+        let is_empty = indexed.indexed + indexed.skipped == 0 && indexed.n_warnings == 0;
+        if is_empty && unreachable.is_none() {
             print::note(format!("  it {HOLDS_NOTHING}"));
         }
-        for warning in indexed.warnings.iter().take(args.warnings) {
+        let shown = if unreachable.is_some() { 0 } else { args.warnings };
+        for warning in indexed.warnings.iter().take(shown) {
             print::note(format!("  {}: {}", warning.code, warning.message));
         }
         let (n_all, n_kept) = (indexed.n_warnings, indexed.warnings.len());
-        if n_all > args.warnings.min(n_kept) {
+        if unreachable.is_none() && n_all > args.warnings.min(n_kept) {
             let more = match args.warnings < n_kept {
                 true => format!("`--warnings {n_kept}` prints {n_kept} of them, and "),
                 false => String::new(),
@@ -182,6 +183,7 @@ fn index_roots(
             "removed": indexed.removed,
             "duration_ms": indexed.duration_ms,
             "warnings": indexed.n_warnings,
+            "unreachable": unreachable,
         }));
     }
     // Words can be searched only when the engine has them; one that does not answer is no success.
@@ -193,6 +195,9 @@ fn index_roots(
     if is_json {
         print::json(&json!({ "roots": reports, "vectors": vectors.as_str() }))?;
     }
+    if n_unreachable > 0 {
+        return Ok(Outcome::Failed);
+    }
     Ok(match vectors {
         VectorOutcome::Failed => Outcome::Problems,
         VectorOutcome::LeftToServer
@@ -200,6 +205,38 @@ fn index_roots(
         | VectorOutcome::NoModel
         | VectorOutcome::Complete => Outcome::Done,
     })
+}
+
+/// Indexes a root, and tells what that did with an index that it went on with.
+fn index_root(
+    shared_state: &SharedState,
+    service: &Service,
+    root: &str,
+    full: bool,
+) -> anyhow::Result<Indexed> {
+    let when_stalled = &|| ensure_space(shared_state);
+    // A job that runs already, or that was stopped and goes on now, may have passed a file by
+    // before it changed: what is there when the command is typed is found when it ends.
+    let queue = &shared_state.open_store()?.queue;
+    let running = queue.active(::files::INDEX_JOB, root)?;
+    let (mut is_read, mut before) = (false, None);
+    if let Some(job) = running {
+        let is_full = job.arguments["full"] == true;
+        before = Some(follow(service, root, is_full, when_stalled)?);
+        // What a full one of everything has just read is not read a second time.
+        is_read = is_full && job.arguments["paths"].is_null();
+    }
+    let indexed = follow(service, root, full && !is_read, when_stalled)?;
+    // Whoever waited for both is told what both did.
+    Ok(match before {
+        Some(before) => indexed.after(&before),
+        None => indexed,
+    })
+}
+
+/// Tells whether a folder is not there.
+fn is_missing(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<::files::Error>(), Some(::files::Error::NotFound { .. }))
 }
 
 /// Fails when an engine elsewhere does not answer.
@@ -314,7 +351,13 @@ pub(crate) fn show_indexing(service: Service) {
     std::thread::spawn(move || {
         for root in service.roots(&Caller::local_admin()) {
             match follow(&service, &root, false, &|| Ok(())) {
-                Ok(indexed) => print::note(done(&root, &indexed)),
+                Ok(indexed) => match indexed.why_unreachable() {
+                    Some(why) => print::failure(&unreachable_folder(why)),
+                    None => print::note(done(&root, &indexed)),
+                },
+                Err(error) if is_missing(&error) => {
+                    print::failure(&unreachable_folder(&error.to_string()));
+                }
                 Err(error) => tracing::warn!(error = format!("{error:#}"), root, "indexing failed"),
             }
         }
@@ -377,6 +420,10 @@ fn follow(
             }
         }
     }
+}
+
+fn unreachable_folder(why: &str) -> String {
+    format!("{why}\nhint: {FOLDER_HINT}")
 }
 
 fn done(root: &str, indexed: &Indexed) -> String {

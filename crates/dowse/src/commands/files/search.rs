@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::commands::Outcome;
 use crate::commands::check::Providers;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, typed};
+use crate::commands::reach::{Form, may_not_enter, typed};
 use crate::commands::sets::{NO_INDEX, Need, Set, is_no_index, open_all, remembered, served};
 use crate::commands::words::{add_failing_embedder, error_in_flags, failures, in_flags};
 use crate::control::Typed;
@@ -64,8 +64,9 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     for set in open_all(&args.files, &[], Need::Index, remembered)? {
         let more = match set.and_then(|set| answer_in(set, args, &mut opened)) {
             Ok(more) => more,
-            // The others are searched: one that was begun and never indexed must not hide them.
-            Err(error) if is_no_index(&error) => {
+            // The others are searched: one that was begun and never indexed, or is another user's, must
+            // not hide them.
+            Err(error) if is_no_index(&error) || may_not_enter(&error) => {
                 unindexed.push(error);
                 continue;
             }
@@ -101,7 +102,7 @@ fn answer_in(set: Set, args: &SearchArgs, opened: &mut Vec<SharedState>) -> anyh
             )
         }
         Set::Here { service, shared_state, index_command, .. } => {
-            let options = SearchOptions { args, roots: None, providers: Providers::Ask };
+            let options = SearchOptions { args, roots: None, providers: Providers::here() };
             let answer = answer_of(&shared_state, &service, options, &index_command)?;
             opened.push(*shared_state);
             Ok(answer)

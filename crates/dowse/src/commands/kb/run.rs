@@ -52,7 +52,7 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
         service: knowledge_service(&config, &shared_state)?,
         shared_state,
         caller: caller(args),
-        providers: Providers::Ask,
+        providers: Providers::here(),
         folder: PathBuf::new(),
         is_terminal: std::io::stdout().is_terminal(),
         is_json: args.json,
