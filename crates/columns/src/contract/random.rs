@@ -112,7 +112,7 @@ pub(super) fn random_test(numbers: &mut Numbers, column: usize) -> Test {
             case: Case::Sensitive,
         },
         _ => Test::Contains {
-            text: (*numbers.pick(&["a", "B", "Hi", "zzz"])).to_owned(),
+            text: (*numbers.pick(&["a", "B", "Hi", "ș", "Ș", "zzz"])).to_owned(),
             case: Case::Ignored,
         },
     }

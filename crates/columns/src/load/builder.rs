@@ -141,7 +141,7 @@ impl ColumnBuilder {
         if has_reals {
             for (_, value) in &mut typed {
                 if let Typed::Integer(number) = value {
-                    n_rounded += u64::from(*number as f64 as i64 != *number);
+                    n_rounded += u64::from(is_rounded_whole(*number));
                     *value = Typed::Real(*number as f64);
                 }
             }
@@ -293,6 +293,12 @@ fn as_numeral(text: &str, mark: DecimalMark) -> Option<Typed<'static>> {
 fn is_rounded(raw: Raw<'_>, value: &Typed<'_>) -> bool {
     let (Raw::Text(text), Typed::Real(number)) = (raw, value) else { return false };
     is_rounded_to(text, *number)
+}
+
+/// Tells whether a float does not hold a whole number. Compared in a wider type: the float nearest to
+/// the largest whole number is beyond it.
+fn is_rounded_whole(number: i64) -> bool {
+    number as f64 as i128 != i128::from(number)
 }
 
 /// Tells whether the digits of a text are not those of the number it was read as.

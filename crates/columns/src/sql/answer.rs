@@ -245,8 +245,10 @@ const MAX_TRIED_ALONE: usize = 20;
 fn alone(test: &Test) -> Vec<(Test, Value)> {
     let mut tests: Vec<(Test, Value)> = match test {
         Test::Contains { text, .. } => vec![(test.clone(), Value::Text(text.clone()))],
+        // That nothing is null is no slip of whoever asked.
         Test::AnyOf(values) => {
-            values.iter().map(|value| (Test::AnyOf(vec![value.clone()]), value.clone())).collect()
+            let values = values.iter().filter(|value| **value != Value::Null);
+            values.map(|value| (Test::AnyOf(vec![value.clone()]), value.clone())).collect()
         }
         Test::Within(ranges) => ranges
             .iter()

@@ -132,7 +132,7 @@ fn candidates(
         _ if is_secret => "1 = 1".to_owned(),
         (Kind::Text, Dialect::Sqlite) => format!("dowse_is_private({value})"),
         (Kind::Text, Dialect::Postgres) => {
-            format!("(lower({value}) ~ '{ANNOUNCING}' OR length({value}) > 200)")
+            format!("({} ~ '{ANNOUNCING}' OR length({value}) > 200)", target.lowered(&value))
         }
         (Kind::Number | Kind::Boolean | Kind::Timestamp, _) => {
             format!("{value} >= {MIN_PRIVATE_NUMBER}")

@@ -81,7 +81,8 @@ impl SqliteTable {
             (from, keys) = (joined, joined_keys);
             columns.extend(added);
         }
-        let target = Target { dialect: Dialect::Sqlite, from, columns, keys, joins };
+        let letters = String::new();
+        let target = Target { dialect: Dialect::Sqlite, from, columns, keys, joins, letters };
         Ok(SqliteTable {
             path: path.to_owned(),
             source_name: source_name.clone(),

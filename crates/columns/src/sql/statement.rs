@@ -23,6 +23,8 @@ pub(super) struct Target {
     pub(super) keys: Vec<Key>,
     /// The tables that columns are looked up in.
     pub(super) joins: Vec<Join>,
+    /// The collation by whose rules PostgreSQL makes letters small.
+    pub(super) letters: String,
 }
 
 /// A column and the expression that gives its typed value, null where it does not fit.
@@ -111,6 +113,15 @@ impl Condition {
 }
 
 impl Target {
+    /// Writes a text in small letters. The rules of the text's own collation would not do: it is
+    /// compared by its code points, which knows no letters but those of ASCII.
+    pub(super) fn lowered(&self, text: &str) -> String {
+        match self.dialect {
+            Dialect::Sqlite => format!("dowse_fold({text})"),
+            Dialect::Postgres => format!("lower(({text}) COLLATE {})", self.letters),
+        }
+    }
+
     pub(super) fn column(&self, name: &str) -> Result<&SqlColumn> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| Error::UnknownColumn {
             column: name.to_owned(),

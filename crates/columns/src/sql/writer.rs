@@ -29,6 +29,12 @@ impl<'t> Writer<'t> {
 
     /// Writes the place of a parameter, with its type where the database wants one.
     pub(super) fn bind(&mut self, value: Value) {
+        let place = self.bound(value);
+        self.push(&place);
+    }
+
+    /// Gives the place of a parameter.
+    fn bound(&mut self, value: Value) -> String {
         let cast = match (&self.target.dialect, &value) {
             (Dialect::Sqlite, _) => "",
             (Dialect::Postgres, Value::Integer(_) | Value::Timestamp(_)) => "::int8",
@@ -41,7 +47,7 @@ impl<'t> Writer<'t> {
             Dialect::Sqlite => '?',
             Dialect::Postgres => '$',
         };
-        self.sql.push_str(&format!("{sign}{}{cast}", self.parameters.len()));
+        format!("{sign}{}{cast}", self.parameters.len())
     }
 
     /// Writes the table and the condition that its rows must pass, and where a page starts.
@@ -241,19 +247,16 @@ impl<'t> Writer<'t> {
             return Ok(());
         }
         let expression = &column.expression;
-        let (open, close) = match (self.target.dialect, case) {
-            (Dialect::Sqlite, Case::Sensitive) => (format!("instr({expression}, "), ") > 0"),
-            (Dialect::Sqlite, Case::Ignored) => {
-                (format!("instr(dowse_fold({expression}), dowse_fold("), ")) > 0")
-            }
-            (Dialect::Postgres, Case::Sensitive) => (format!("strpos({expression}, "), ") > 0"),
-            (Dialect::Postgres, Case::Ignored) => {
-                (format!("strpos(lower({expression}), lower("), ")) > 0")
-            }
-        };
-        self.push(&open);
-        self.bind(Value::Text(text.to_owned()));
-        self.push(close);
+        let is_folded = case == Case::Ignored;
+        let cell = if is_folded { self.target.lowered(expression) } else { expression.clone() };
+        self.push(match self.target.dialect {
+            Dialect::Sqlite => "instr(",
+            Dialect::Postgres => "strpos(",
+        });
+        self.push(&format!("{cell}, "));
+        let place = self.bound(Value::Text(text.to_owned()));
+        let wanted = if is_folded { self.target.lowered(&place) } else { place };
+        self.push(&format!("{wanted}) > 0"));
         Ok(())
     }
 

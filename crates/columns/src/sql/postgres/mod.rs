@@ -335,7 +335,26 @@ impl Inner {
             (from, keys) = (joined, joined_keys);
             columns.extend(added);
         }
-        Ok(Target { dialect: Dialect::Postgres, from, columns, keys, joins })
+        let letters = self.letters(client).await?;
+        Ok(Target { dialect: Dialect::Postgres, from, columns, keys, joins, letters })
+    }
+
+    /// Names a collation that knows the letters of all languages, or that of the database.
+    async fn letters(&self, client: &Client) -> Result<String> {
+        let known = client
+            .query_opt(
+                "SELECT quote_ident(n.nspname) || '.' || quote_ident(c.collname) \
+                 FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace, \
+                 unnest(ARRAY['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8', 'en_US.utf8']) \
+                 WITH ORDINALITY AS wanted(name, place) \
+                 WHERE c.collname = wanted.name AND getdatabaseencoding() = 'UTF8' \
+                 AND c.collencoding IN (-1, pg_char_to_encoding('UTF8')) \
+                 ORDER BY wanted.place LIMIT 1",
+                &[],
+            )
+            .await
+            .map_err(|cause| self.failed(cause))?;
+        Ok(known.map_or_else(|| "\"default\"".to_owned(), |row| row.get(0)))
     }
 
     fn failed(&self, cause: tokio_postgres::Error) -> Error {
