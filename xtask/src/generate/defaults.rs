@@ -29,11 +29,8 @@ pub(super) struct Defaults {
 impl Defaults {
     /// Reads a file. Its constants are meant by their names in it, whatever other files call so.
     pub(super) fn add(&mut self, source: &str) {
-        self.own = source
-            .lines()
-            .filter(|line| !line.starts_with(' '))
-            .filter_map(constant)
-            .collect();
+        self.own =
+            source.lines().filter(|line| !line.starts_with(' ')).filter_map(constant).collect();
         let (mut of, mut function) = (String::new(), String::new());
         let mut is_marked = false;
         let mut enumeration = String::new();

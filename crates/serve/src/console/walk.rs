@@ -57,10 +57,7 @@ pub(super) async fn walk(
                 walked.warnings.push(warning);
             }
         }
-        let results = match answer[ranked.list].take() {
-            Value::Array(results) => results,
-            _ => Vec::new(),
-        };
+        let results = answer[ranked.list].as_array_mut().map(std::mem::take).unwrap_or_default();
         let is_found = results.iter().any(&is_wanted);
         let is_empty = results.is_empty();
         walked.results.extend(results);

@@ -76,9 +76,10 @@ static RELATIVE: LazyLock<Vec<(LazyPattern, Interpretation)>> = LazyLock::new(||
         (build(format!(r"(?i){lead}\b(?:last|past|previous)\s+N\s+years\b")), recent),
         (build(format!(r"(?i){lead_ro}\bultimii\s+N\s+ani\b")), recent),
         (
-            build(format!(
+            build(
                 r"(?:過去|直近|ここ|最近|过去|最近的?|近)N(?:カ|ヶ|か)?年(?:間|来|间)?(?:の|的|で)?"
-            )),
+                    .to_owned(),
+            ),
             recent,
         ),
         (build(format!(r"(?i){lead}\byear before last\b")), |now, _| now - 2..now - 1),
