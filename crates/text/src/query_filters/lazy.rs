@@ -86,7 +86,8 @@ fn required_in_sequence(sequence: &str) -> Option<Vec<String>> {
         }
         candidates.push(vec![std::mem::take(&mut run)]);
         if first == '(' && !is_optional {
-            let inner = token.trim_start_matches("(?:").trim_start_matches('(');
+            // One bracket alone: `(?:(?:from )?last)` begins with another group.
+            let inner = token.strip_prefix("(?:").or(token.strip_prefix('(')).unwrap_or(token);
             candidates.extend(required(inner.strip_suffix(')').unwrap_or(inner)));
         }
     }
@@ -143,6 +144,10 @@ mod tests {
         check(r"(?:fra )?(?:i\s+år|dette\s+år)", &["år", "dette"]);
         check(r"bu\s+(?:yıl(?:ın|ki)?|sene(?:ki)?)", &["yıl", "sene"]);
         check(r"jövő\s+évi?|JÖVŐRE", &["jövő", "jövőre"]);
+        check(
+            r"(?:^|\b)(?:(?:från |under )?(?:förra\s+året|i\s+fjol))(?:$|\b)",
+            &["förra", "fjol"],
+        );
         check(r"a?b*c{2}", &[]);
         check(r"ab+c", &["ab"]);
         check(r"\d+|x", &[]);
