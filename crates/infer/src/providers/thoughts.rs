@@ -14,6 +14,8 @@ const MARKS: [(&str, &str); 3] = [
 pub(super) struct Thoughts {
     /// What came and was not given yet: blanks, a mark that may be beginning, or thoughts.
     held: String,
+    /// Blanks behind thoughts are no part of the answer either.
+    has_thought: bool,
     is_answering: bool,
 }
 
@@ -31,7 +33,8 @@ impl Thoughts {
                 let Some(end) = text.find(close).filter(|end| *end >= open.len()) else {
                     return String::new();
                 };
-                self.held = text[end + close.len()..].trim_start().to_owned();
+                self.held = text[end + close.len()..].to_owned();
+                self.has_thought = true;
                 continue;
             }
             // What is only blank, or the beginning of a mark, may still become thoughts.
@@ -39,15 +42,20 @@ impl Thoughts {
                 return String::new();
             }
             self.is_answering = true;
-            return std::mem::take(&mut self.held);
+            return self.taken();
         }
     }
 
+    fn taken(&mut self) -> String {
+        let held = std::mem::take(&mut self.held);
+        if self.has_thought { held.trim_start().to_owned() } else { held }
+    }
+
     /// Gives what was held back of a text that has ended: nothing of thoughts that did not end.
-    pub(super) fn rest(self) -> String {
+    pub(super) fn rest(mut self) -> String {
         let text = self.held.trim_start();
         let is_thinking = MARKS.iter().any(|(open, _)| text.starts_with(open));
-        if is_thinking { String::new() } else { self.held }
+        if is_thinking { String::new() } else { self.taken() }
     }
 }
 
