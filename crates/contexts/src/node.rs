@@ -7,7 +7,7 @@ use store::TypedObject;
 use text::REDACTION_CONTEXT_CHARS;
 
 use crate::access::Right;
-use crate::json::{Event, Kind, Walk};
+use crate::json::{Event, Kind, Walk, pointer};
 use crate::object_ids::TableId;
 use crate::objects::Table;
 use crate::outline::{MemberSize, Outline};
@@ -159,19 +159,21 @@ impl Service {
         shape: Shape,
         deadline: &Deadline,
     ) -> Result<Node> {
-        let wanted = format!("{scope}{}", json_path(&request.json_path)?);
         let max_chars = request.max_chars.clamp(1, limits::MAX_NODE_CHARS);
         // More is read than is shown: what is private may reach over an edge, or be in a table
         // whose headings are far above.
         let kept = head_start(request.offset)
             ..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
-        let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
-        let missing = || Error::NoNode { pointer: request.json_path.clone() };
-        let LocatedNode { event, mut walk } =
-            opened.ok_or(Error::Object(ObjectError::Busy))?.find(&wanted)?.ok_or_else(missing)?;
+        let find = |wanted: &str| {
+            let kept = kept.clone();
+            OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?
+                .ok_or(Error::Object(ObjectError::Busy))?
+                .find(wanted)
+        };
+        let (wanted, LocatedNode { event, mut walk }) = located(scope, &request.json_path, find)?;
         let mut node = Node {
             table_id: table.id.clone(),
-            json_path: request.json_path.clone(),
+            json_path: pointer::relative(scope, &wanted).unwrap_or_default().to_owned(),
             json_pointer: wanted,
             kind: "",
             text: String::new(),
@@ -234,6 +236,37 @@ impl Service {
         }
         Ok(None)
     }
+}
+
+/// Finds a node by its path in a scope: as a pointer, as another form that says the same, or as
+/// results show it from the top of the document.
+///
+/// Fails as a pointer does where none of them leads anywhere.
+fn located(
+    scope: &str,
+    path: &str,
+    find: impl Fn(&str) -> Result<Option<LocatedNode>>,
+) -> Result<(String, LocatedNode)> {
+    let plain = model::pointer_of_path(path);
+    let decoded = model::pointer_of_path(&model::percent_decoded(path));
+    let mut tried: Vec<String> = Vec::new();
+    for form in [path, &plain, &decoded] {
+        // What nothing is left of is no other form of something.
+        let is_nothing = form.is_empty() && !path.trim_matches(['#', '$', ' ']).is_empty();
+        let Some(inside) = json_path(form).ok().filter(|_| !is_nothing) else { continue };
+        let from_top = pointer::covers(scope, &inside).then(|| inside.clone());
+        for wanted in std::iter::once(format!("{scope}{inside}")).chain(from_top) {
+            if tried.contains(&wanted) {
+                continue;
+            }
+            if let Some(found) = find(&wanted)? {
+                return Ok((wanted, found));
+            }
+            tried.push(wanted);
+        }
+    }
+    json_path(path)?;
+    Err(Error::NoNode { pointer: path.to_owned() })
 }
 
 /// Gives the character of a string from which on it is read, for what is shown from `offset`.

@@ -22,6 +22,7 @@ use crate::Result;
 use crate::filters::Filters;
 use crate::index::attribute;
 use crate::search::{SearchRequest, Searched, ask};
+use crate::searched_roots::SearchedRoots;
 use crate::walk::ext_of;
 use crate::years::shown;
 
@@ -33,7 +34,7 @@ pub(crate) struct Again<'a> {
     pub(crate) query: &'a str,
     /// The words of the query that bound years to one side, where years were read out of it.
     pub(crate) bounds: Vec<String>,
-    pub(crate) roots: &'a [String],
+    pub(crate) roots: &'a SearchedRoots,
     pub(crate) deadline: &'a Deadline,
 }
 

@@ -152,8 +152,7 @@ impl Service {
         let given = request.path.as_str();
         let (root, resolved) = indexer.roots().locate(caller, given)?;
         if resolved.is_file() {
-            let problem = "is a file: openFile reads it";
-            return Err(Error::BadPath { path: given.to_owned(), problem });
+            return Err(Error::IsFile { path: given.to_owned() });
         }
         let folder = text_of(&resolved).into_owned();
         let prefix = format!("{}/", folder.trim_end_matches('/'));

@@ -33,8 +33,12 @@ pub(crate) struct TrueCitations {
 
 /// Takes out citations of files that were not given or of which nothing was used, and names the
 /// files where the model named none.
-pub(crate) fn with_true_citations(summary: &str, results: &[SnippetOf]) -> TrueCitations {
-    let cited = Cited { summary, results, removed: RefCell::default() };
+pub(crate) fn with_true_citations(
+    summary: &str,
+    question: &str,
+    results: &[SnippetOf],
+) -> TrueCitations {
+    let cited = Cited { summary, question, results, removed: RefCell::default() };
     let mut n_cited = 0;
     let mut kept = String::with_capacity(summary.len());
     for line in summary.split_inclusive('\n') {
@@ -57,6 +61,7 @@ pub(crate) fn with_true_citations(summary: &str, results: &[SnippetOf]) -> TrueC
 /// What may be cited.
 struct Cited<'a> {
     summary: &'a str,
+    question: &'a str,
     results: &'a [SnippetOf],
     removed: RefCell<Vec<String>>,
 }
@@ -66,7 +71,7 @@ impl Cited<'_> {
         let mut kept = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((at, open, close)) = next_bracket(rest) {
-            kept.push_str(&rest[..at]);
+            kept.push_str(&self.prose(&rest[..at]));
             let inside = &rest[at + open.len_utf8()..];
             let Some((names, after)) = inside.split_once(close) else {
                 kept.push(open);
@@ -94,8 +99,29 @@ impl Cited<'_> {
             }
             rest = after;
         }
-        kept.push_str(rest);
+        kept.push_str(&self.prose(rest));
         kept
+    }
+
+    /// Text outside of brackets: a document that is named there and was neither given nor asked for
+    /// is an invention, too. `node.js` is a word.
+    fn prose(&self, text: &str) -> String {
+        let words = text.split_inclusive(char::is_whitespace).map(|word| {
+            let name = word.trim_matches(|char: char| !char.is_alphanumeric());
+            if !names_a_document(name) || self.is_known(name) {
+                return word.to_owned();
+            }
+            self.removed.borrow_mut().push(name.to_owned());
+            word.replacen(name, "…", 1)
+        });
+        words.collect()
+    }
+
+    /// Tells whether a name is of a file that was given, or is said in the question or a source.
+    fn is_known(&self, name: &str) -> bool {
+        let is_said = |text: &str| text.to_lowercase().contains(&name.to_lowercase());
+        is_said(self.question)
+            || self.results.iter().any(|result| is_said(&result.path) || is_said(&result.snippet))
     }
 
     /// A row of a table: a cell that is nothing but the name of a file is a citation.
@@ -182,6 +208,17 @@ fn has_ending(part: &str) -> bool {
     })
 }
 
+/// Tells whether a word is the name of a document: code has names that are words of prose.
+fn names_a_document(word: &str) -> bool {
+    word.rsplit_once('.').is_some_and(|(name, ext)| {
+        let format = Format::of_extension(ext);
+        let is_path = !name.contains("://") && !name.starts_with("www.");
+        is_path
+            && name.chars().any(char::is_alphabetic)
+            && format.is_some_and(|format| format != Format::Code)
+    })
+}
+
 /// Tells whether a word of a part ends as files do.
 fn names_a_file(part: &str) -> bool {
     part.split_whitespace().any(|word| {
@@ -204,7 +241,7 @@ mod tests {
         };
         let results = [snippet("/a/plan.docx", "one harbour"), snippet("/a/b.md", "two railways")];
         let check = |written: &str, expected: &str| {
-            assert_eq!(with_true_citations(written, &results).text, expected);
+            assert_eq!(with_true_citations(written, "", &results).text, expected);
         };
         check("- One [plan.docx]\n- Two [/a/b.md]", "- One [plan.docx]\n- Two [/a/b.md]");
         check("One [plan.docx, other.pdf]. Two [x.md].", "One [plan.docx]. Two .");
@@ -223,7 +260,7 @@ mod tests {
             },
             SnippetOf { path: "/a/b.md".to_owned(), snippet: "Budget of the railway".to_owned() },
         ];
-        let written = with_true_citations("In May the harbour opens.", &results).text;
+        let written = with_true_citations("In May the harbour opens.", "", &results).text;
         assert_eq!(written, "In May the harbour opens.\n\n[plan.docx]");
     }
 
@@ -237,7 +274,7 @@ mod tests {
         let results =
             [snippet("/a/plan.docx", "harbour cranes [12]"), snippet("/a/b.md", "two railways")];
         let check = |written: &str, expected: &str, removed: &[&str]| {
-            let cited = with_true_citations(written, &results);
+            let cited = with_true_citations(written, "", &results);
             assert_eq!(cited.text, expected);
             assert_eq!(cited.removed, removed);
         };
@@ -260,7 +297,7 @@ mod tests {
             snippet("/a/annual report.pdf", "two railways"),
         ];
         let check = |written: &str, expected: &str| {
-            assert_eq!(with_true_citations(written, &results).text, expected);
+            assert_eq!(with_true_citations(written, "", &results).text, expected);
         };
         check("One harbour (plan.docx).", "One harbour (plan.docx).");
         check("One harbour (other.pdf) [plan.docx].", "One harbour  [plan.docx].");
@@ -271,6 +308,16 @@ mod tests {
             "Two railways (annual report.pdf, page 3).",
         );
         check("One harbour (source: myplan.docx) [plan.docx].", "One harbour  [plan.docx].");
+        // Outside of brackets as well.
+        check("**other.pdf**: one harbour [plan.docx]", "**…**: one harbour [plan.docx]");
+        check(
+            "See `ghost.xlsx` and plan.docx: one harbour [1]",
+            "See `…` and plan.docx: one harbour [1]",
+        );
+        check(
+            "A report.pdf of two railways [annual report.pdf], Vue.js",
+            "A report.pdf of two railways [annual report.pdf], Vue.js",
+        );
         // Figures, abbreviations and what a source says are no citations.
         check(
             "One harbour (v1.2, 3.5 m, e.g. north; node.js) [plan.docx]",

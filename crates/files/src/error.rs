@@ -28,6 +28,18 @@ pub enum Error {
         /// What is wrong with it, as the end of a sentence.
         problem: &'static str,
     },
+    /// A folder where a file is needed.
+    #[error("`{path}` is a folder, not a file")]
+    IsFolder {
+        /// What was asked for, as it was given.
+        path: String,
+    },
+    /// A file where a folder is needed.
+    #[error("`{path}` is a file: openFile reads it")]
+    IsFile {
+        /// What was asked for, as it was given.
+        path: String,
+    },
     /// An argument that cannot find anything.
     #[error("`{argument}` {problem}, received {}", quoted(.received))]
     BadArgument {
@@ -127,6 +139,8 @@ impl FamilyError for Error {
             | Error::BadRoot { .. } => true,
             Error::Forbidden { .. }
             | Error::BadPath { .. }
+            | Error::IsFolder { .. }
+            | Error::IsFile { .. }
             | Error::BadArgument { .. }
             | Error::BadPointer(_)
             | Error::NoPlace { .. }

@@ -418,7 +418,7 @@ impl Indexer {
 }
 
 /// Begins the ids of everything below a folder.
-fn below(folder: &Path) -> String {
+pub(crate) fn below(folder: &Path) -> String {
     format!("{}/", text_of(folder).trim_end_matches('/'))
 }
 

@@ -38,6 +38,7 @@ mod pointers;
 mod preview;
 mod same;
 mod search;
+mod searched_roots;
 mod without_text;
 
 mod citations;

@@ -240,7 +240,7 @@ fn opened<'a>(
 ) -> Result<(&'a Root, PathBuf, Vec<Passage>)> {
     let (root, resolved) = indexer.roots().locate(caller, path)?;
     if resolved.is_dir() {
-        return Err(Error::BadPath { path: path.to_owned(), problem: "is a folder, not a file" });
+        return Err(Error::IsFolder { path: path.to_owned() });
     }
     let missing = || Error::NotFound { path: path.to_owned() };
     let relative = resolved.strip_prefix(&root.path).map_err(|_| missing())?;

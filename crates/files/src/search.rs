@@ -15,10 +15,10 @@ use crate::by_name;
 use crate::deep::{MAX_BY_RANK, is_deep, total_of};
 use crate::filters::{Filters, WITHOUT};
 use crate::first_index::first_index;
-use crate::index::attribute;
 use crate::page::take;
 use crate::pointers::exact_pointers;
 use crate::same::{Folded, Places};
+use crate::searched_roots::SearchedRoots;
 use crate::walk::ext_of;
 use crate::years::{YEARS, range_of, shown};
 use crate::{Error, Indexer, Result};
@@ -45,7 +45,7 @@ pub struct SearchRequest {
     pub exts: Option<Vec<String>>,
     /// Years to keep; wins over the words of the query.
     pub years: Option<Vec<String>>,
-    /// Roots to search; all that the caller may use when absent.
+    /// Roots to search, or folders inside them; all that the caller may use when absent.
     pub roots: Option<Vec<String>>,
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn search(
 ) -> Result<SearchResults> {
     let Searched { indexer, retriever: _, queue, clock } = *searched;
     request.check()?;
-    let roots = searched_roots(indexer, caller, request.roots.as_deref())?;
+    let roots = SearchedRoots::of(indexer, caller, request.roots.as_deref())?;
     let said = query_filters(&request.query, clock);
     let mut filters = Filters::of(request, &said);
     // A query that says nothing but filters still asks for the files that pass them.
@@ -223,12 +223,12 @@ pub(crate) fn search(
     let asked = [namespace.clone()];
     warnings.extend(indexer.config().vectors.notice(n_passages, n_vectors, asked, hits));
     let n_warnings = warnings.len();
-    for root in &roots {
+    for root in &roots.names {
         warnings.extend(first_index(indexer, queue, root)?);
     }
     // What is not indexed yet cannot be counted.
     let is_indexing = warnings.len() > n_warnings;
-    for root in indexer.unreachable(&roots) {
+    for root in indexer.unreachable(&roots.names) {
         warnings.push(Warning::new(
             "root_unreachable",
             format!("`{root}` cannot be reached now: its results are from the last index"),
@@ -326,7 +326,7 @@ pub(crate) fn search(
 pub(crate) struct PageQuery<'a> {
     pub(crate) request: &'a SearchRequest,
     pub(crate) query: &'a str,
-    pub(crate) roots: &'a [String],
+    pub(crate) roots: &'a SearchedRoots,
     pub(crate) filters: &'a Filters,
     pub(crate) deadline: &'a Deadline,
 }
@@ -335,7 +335,7 @@ pub(crate) fn ask(
     searched: &Searched<'_>,
     request: &SearchRequest,
     query: &str,
-    roots: &[String],
+    roots: &SearchedRoots,
     filters: &Filters,
     deadline: &Deadline,
 ) -> Result<retrieve::Response> {
@@ -386,8 +386,8 @@ pub(crate) fn rank(
 }
 
 /// Names what a search looks at: the files of some roots that pass the filters.
-pub(crate) fn scope_of(searched: &Searched<'_>, roots: &[String], filters: &Filters) -> Scope {
-    let mut conditions = vec![Filter::any_of(attribute::ROOT, roots.to_vec())];
+pub(crate) fn scope_of(searched: &Searched<'_>, roots: &SearchedRoots, filters: &Filters) -> Scope {
+    let mut conditions = vec![roots.filter()];
     conditions.extend(filters.conditions());
     let namespace = searched.indexer.namespace().clone();
     Scope { namespace, filter: Filter::And(conditions) }
@@ -413,26 +413,3 @@ const MAX_FACTOR: usize = 64;
 
 /// Passages of one file among the candidates of a search, when pages far down are asked for.
 const PASSAGES_PER_FILE: usize = 4;
-
-/// Names the roots to search: those asked for, each of which the caller must be allowed to use.
-fn searched_roots(
-    indexer: &Indexer,
-    caller: &Caller,
-    wanted: Option<&[String]>,
-) -> Result<Vec<String>> {
-    let visible = indexer.roots().visible(caller);
-    let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
-        return Ok(visible.iter().map(|root| root.name.clone()).collect());
-    };
-    wanted
-        .iter()
-        .map(|given| {
-            let (root, resolved) = indexer.roots().locate(caller, given)?;
-            if resolved == root.path {
-                Ok(root.name.clone())
-            } else {
-                Err(Error::BadPath { path: given.clone(), problem: "is not a root" })
-            }
-        })
-        .collect()
-}

@@ -105,13 +105,14 @@ fn by_model(llm: &dyn Llm, request: &SummaryRequest, deadline: &Deadline) -> Res
     let completion = llm
         .complete(&[Message::user(prompt)], max_tokens, &deadline.for_upstream())
         .map_err(Error::Llm)?;
-    if completion.text.trim().is_empty() {
-        let problem = "it is empty".to_owned();
+    // `...` says as little as nothing.
+    if !completion.text.contains(char::is_alphanumeric) {
+        let problem = "it says nothing".to_owned();
         let provider = llm.name().to_owned();
         return Err(Error::Llm(infer::Error::BadAnswer { provider, problem }));
     }
     let written = within(&completion.text, max_tokens as usize);
-    let cited = with_true_citations(&written, &request.results);
+    let cited = with_true_citations(&written, &request.query, &request.results);
     let mut warnings = Vec::new();
     if completion.is_truncated || written != completion.text {
         warnings.push(summary_cut(max_tokens));

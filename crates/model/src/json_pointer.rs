@@ -27,6 +27,42 @@ pub fn pointer_name(token: &str) -> Cow<'_, str> {
     Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
 }
 
+/// Writes a path as people and programs write it (`$.a[0]['b.c']`, `a.b`, `a/0`) as a pointer; a
+/// pointer stays as it is, without a slash at its end.
+///
+/// ```
+/// assert_eq!(model::pointer_of_path("$.items[3]['a/b']"), "/items/3/a~1b");
+/// assert_eq!(model::pointer_of_path("#/items/3"), "/items/3");
+/// ```
+pub fn pointer_of_path(path: &str) -> String {
+    let path = path.trim().trim_start_matches(['#', '$']);
+    if path.starts_with('/') {
+        return path.trim_end_matches('/').to_owned();
+    }
+    if path.contains('/') && !path.contains('[') {
+        return format!("/{}", path.trim_end_matches('/'));
+    }
+    let (mut pointer, mut step, mut quote) = (String::new(), String::new(), None);
+    let end = |step: &mut String, pointer: &mut String| {
+        if !step.is_empty() {
+            pointer.push('/');
+            pointer.push_str(&pointer_token(step));
+            step.clear();
+        }
+    };
+    for char in path.chars() {
+        match (quote, char) {
+            // What is in quotes is one name: `$['a.b'][3]`.
+            (Some(open), _) if char == open => quote = None,
+            (None, '\'' | '"') if step.is_empty() => quote = Some(char),
+            (None, '.' | '/' | '[' | ']') => end(&mut step, &mut pointer),
+            _ => step.push(char),
+        }
+    }
+    end(&mut step, &mut pointer);
+    pointer
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

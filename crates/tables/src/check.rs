@@ -66,7 +66,8 @@ pub(crate) fn checked_sort(
     }
 }
 
-/// Checks names of fields; an empty list is as good as none.
+/// Checks names of fields; an empty list is as good as none, and `ms, host` is a list of two where no
+/// field is called so.
 pub(crate) fn checked_names(
     schema: &Schema,
     what: &'static str,
@@ -75,12 +76,16 @@ pub(crate) fn checked_names(
     let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else { return Ok(None) };
     let names = schema.column_names();
     let mut checked: Vec<String> = Vec::new();
-    for name in wanted {
-        if !names.contains(name) {
-            return Err(Error::unknown_name(what, name, &names));
-        }
-        if !checked.contains(name) {
-            checked.push(name.clone());
+    for given in wanted {
+        let parts: Vec<String> = given.split(',').map(|part| part.trim().to_owned()).collect();
+        let is_list = !names.contains(given) && parts.iter().all(|part| names.contains(part));
+        for name in if is_list { &parts } else { std::slice::from_ref(given) } {
+            if !names.contains(name) {
+                return Err(Error::unknown_name(what, name, &names));
+            }
+            if !checked.contains(name) {
+                checked.push(name.clone());
+            }
         }
     }
     Ok(Some(checked))

@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn tokens_are_short_read_back_and_belong_to_their_query() {
-        let seal = Seal::of("a.csv");
+        let seal = Seal::own("a.csv");
         let numbered = |row: u64| RowMark::Numbered { row, hash: u64::MAX - 5 };
         let keyed = RowMark::Keyed(vec!["4".to_owned(), "资料".to_owned()]);
         let keys = vec![Value::Text("Zürich".into()), Value::Null];
@@ -224,7 +224,7 @@ mod tests {
     /// The key may be a hidden column or an address, and a hash can be guessed at.
     #[test]
     fn tokens_do_not_tell_keys_and_hashes() {
-        let seal = Seal::of("sqlite:a.db#people");
+        let seal = Seal::own("sqlite:a.db#people");
         let row = RowMark::Keyed(vec!["ana@example.org".to_owned()]);
         let position = Position { version: 0, keys: vec![Value::Integer(734_912)], row };
         let token = encode("f0", &position, SortKeys::Shown, &seal);
@@ -236,7 +236,7 @@ mod tests {
             encode("f0", &position, SortKeys::Shown, &seal),
             "equal keys do not look alike"
         );
-        assert!(decode("f0", &token, SortKeys::Shown, &Seal::of("sqlite:b.db#people")).is_err());
+        assert!(decode("f0", &token, SortKeys::Shown, &Seal::own("sqlite:b.db#people")).is_err());
         let position = Position {
             version: 1,
             keys: vec![],
@@ -246,13 +246,13 @@ mod tests {
             URL_SAFE_NO_PAD.decode(encode("f0", &position, SortKeys::Shown, &seal)).unwrap();
         assert!(!bytes.windows(8).any(|eight| eight == 0x0102_0304_0506_0708_u64.to_le_bytes()));
         let group = [Value::Text("ana@example.org".into())];
-        assert_ne!(group_key(&group, &seal), group_key(&group, &Seal::of("other.csv")));
+        assert_ne!(group_key(&group, &seal), group_key(&group, &Seal::own("other.csv")));
     }
 
     /// A token that says "behind this value" would answer which rows are, whatever they show.
     #[test]
     fn keys_of_a_redacted_field_are_neither_told_nor_made_up() {
-        let seal = Seal::of("a.csv");
+        let seal = Seal::own("a.csv");
         let keys = vec![Value::Text("ana@example.org".into())];
         let row = RowMark::Numbered { row: 3, hash: 9 };
         let position = Position { version: 7, keys, row };
@@ -260,7 +260,7 @@ mod tests {
         let text = String::from_utf8_lossy(&URL_SAFE_NO_PAD.decode(&token).unwrap()).into_owned();
         assert!(!text.contains("ana"), "{text}");
         assert_eq!(decode("f0", &token, SortKeys::Redacted, &seal).unwrap(), position);
-        let elsewhere = decode("f0", &token, SortKeys::Redacted, &Seal::of("b.csv")).unwrap();
+        let elsewhere = decode("f0", &token, SortKeys::Redacted, &Seal::own("b.csv")).unwrap();
         assert_eq!((elsewhere.keys.len(), elsewhere.version), (0, 7), "the row's number is left");
         let old = json!({ "q": "f0", "p": position }).to_string();
         for forged in [encode("f0", &position, SortKeys::Shown, &seal), URL_SAFE_NO_PAD.encode(old)]
@@ -277,7 +277,7 @@ mod tests {
     /// Servers that share a database continue each other's pages.
     #[test]
     fn tokens_of_a_shared_database_open_on_every_server() {
-        let (one, other) = (Seal::of("postgres://u:p@h/d#t"), Seal::of("postgres://u:p@h/d#t"));
+        let (one, other) = (Seal::own("postgres://u:p@h/d#t"), Seal::own("postgres://u:p@h/d#t"));
         let row = RowMark::Keyed(vec!["7".to_owned()]);
         let position = Position { version: 0, keys: vec![], row };
         assert_eq!(
@@ -292,7 +292,7 @@ mod tests {
         let old = r#"{"q":"f0","p":{"version":7,"keys":[],"row":{"numbered":{"row":3,"hash":9}}}}"#;
         let row = RowMark::Numbered { row: 3, hash: 9 };
         let position = Position { version: 7, keys: vec![], row };
-        let seal = Seal::of("a.csv");
+        let seal = Seal::own("a.csv");
         assert_eq!(
             decode("f0", &URL_SAFE_NO_PAD.encode(old), SortKeys::Shown, &seal).unwrap(),
             position

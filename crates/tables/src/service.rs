@@ -17,7 +17,7 @@ use crate::links::{ExportLink, ExportLinks};
 use crate::relations::related;
 use crate::request::QueryRequest;
 use crate::response::QueryResponse;
-use crate::seal::Seal;
+use crate::seal::{Seal, TokenSecret};
 use crate::served_table::ServedTable;
 use crate::{Error, Result, Schema, schema};
 
@@ -28,7 +28,7 @@ pub struct ServiceConfig {
     pub tables: Vec<TableConfig>,
     /// What relative paths are relative to.
     pub base_folder: PathBuf,
-    /// Where column files are kept.
+    /// Where column files are kept, and the secret that cursors are sealed with.
     pub cache_folder: PathBuf,
     /// How long a link to an export is good.
     pub export_link_minutes: u64,
@@ -51,20 +51,29 @@ impl Service {
         let ServiceConfig { tables: configured, base_folder, cache_folder, export_link_minutes } =
             config;
         let mut tables: Vec<ServedTable> = Vec::new();
+        let secret = TokenSecret::of_folder(cache_folder.clone());
         for table in &configured {
             if tables.iter().any(|known| known.schema.name == table.name) {
                 return Err(Error::DuplicateTable { table: table.name.clone() });
             }
-            tables.push(open_table(table, &configured, &base_folder, &cache_folder)?);
+            let seal = Seal::of(&table.source, secret.clone());
+            tables.push(open_table(table, &configured, &base_folder, &cache_folder, seal)?);
         }
         let link_lifetime = Duration::from_secs(60 * export_link_minutes);
         Ok(Service { tables: Arc::new(tables), links: ExportLinks::default(), link_lifetime })
     }
 
-    /// Keeps links to exports in the catalogue that several servers share: they open on all of them.
+    /// Keeps links to exports, and the secret that cursors are sealed with, in the catalogue that
+    /// several servers share: they open on all of them.
     #[must_use]
-    pub fn with_links_in(self, catalogue: Arc<dyn Catalogue>) -> Self {
-        Service { links: ExportLinks::shared(catalogue), ..self }
+    pub fn shared_by(self, catalogue: Arc<dyn Catalogue>) -> Self {
+        let secret = TokenSecret::of_catalogue(Arc::clone(&catalogue));
+        let sealed = |table: &ServedTable| ServedTable {
+            seal: table.seal.with_secret(secret.clone()),
+            ..table.clone()
+        };
+        let tables = Arc::new(self.tables.iter().map(sealed).collect());
+        Service { tables, links: ExportLinks::shared(catalogue), ..self }
     }
 
     /// Gives the schemas of the tables that a caller may use, in the order of the
@@ -198,6 +207,7 @@ fn open_table(
     tables: &[TableConfig],
     base: &Path,
     cache: &Path,
+    seal: Seal,
 ) -> Result<ServedTable> {
     let related = related(config, tables)?;
     let mut fields = config.fields.clone();
@@ -224,6 +234,6 @@ fn open_table(
         engine: Arc::new(engine),
         unknown_values: Arc::default(),
         identifiers: Arc::default(),
-        seal: Seal::of(&config.source),
+        seal,
     })
 }

@@ -40,6 +40,12 @@ fn a_key_opens_the_bound_tools_and_nothing_else() {
     let request = NodeRequest { json_path: String::new(), offset: 0, max_chars: 4 };
     let node = service.get_through(&agent, &bound.id, &request, &soon()).unwrap();
     assert_eq!(node.text, "Line");
+    // The place in the document, which results show as well.
+    let request = NodeRequest { json_path: "/a".to_owned(), ..request };
+    let node = service.get_through(&agent, &bound.id, &request, &soon()).unwrap();
+    assert_eq!((node.text.as_str(), node.json_path.as_str()), ("Line", ""));
+    let outside = NodeRequest { json_path: "/b".to_owned(), ..request };
+    assert!(service.get_through(&agent, &bound.id, &outside, &soon()).is_err());
     for refused in [
         service.search(&agent, &unbound.id, "castle", 5, &soon()).map(|_| ()),
         service.get_tool(&agent, &bound.id).map(|_| ()),

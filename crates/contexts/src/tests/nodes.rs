@@ -58,6 +58,35 @@ fn nodes_of_every_kind() {
     assert!(matches!(reading.get("a", 0, 10), Err(Error::BadPointer(_))));
 }
 
+/// Paths as programs and models write them were refused.
+#[test]
+fn nodes_by_paths_that_are_nearly_pointers() {
+    let reading = Reading::of(r#"{"services": [{"a/b": {"c.d": 1}}, {"e f": 2}], "x": {"y": 3}}"#);
+    let check = |path: &str, pointer: &str| {
+        let node = reading.get(path, 0, 1000).unwrap();
+        assert_eq!(node.json_pointer, pointer, "{path}");
+        assert_eq!(node.json_path, pointer, "{path}");
+    };
+    for path in [
+        "services/0",
+        "services[0]",
+        "$.services[0]",
+        "$['services'][0]",
+        "#/services/0",
+        "/services/0/",
+        " /services/0",
+    ] {
+        check(path, "/services/0");
+    }
+    check("services[0]['a/b']['c.d']", "/services/0/a~1b/c.d");
+    check("/services/1/e%20f", "/services/1/e f");
+    check("x.y", "/x/y");
+    check("$", "");
+    for missing in ["services[7]", "//", "/services/7/"] {
+        assert!(reading.get(missing, 0, 10).is_err(), "{missing}");
+    }
+}
+
 /// A value was hidden with its name beside it, and shown when it was read alone.
 #[test]
 fn a_value_is_called_what_is_around_it() {

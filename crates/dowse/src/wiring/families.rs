@@ -71,7 +71,7 @@ impl Families {
                 export_link_minutes: config.exports.link_minutes,
             })?;
             Ok(match shared_state.shared_catalogue()? {
-                Some(catalogue) => service.with_links_in(catalogue),
+                Some(catalogue) => service.shared_by(catalogue),
                 None => service,
             })
         })?;

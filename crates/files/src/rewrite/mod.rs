@@ -3,6 +3,7 @@
 mod query;
 
 mod words;
+mod written;
 
 pub(crate) use query::rewrite;
 pub use query::{Rewritten, RewrittenFilters};

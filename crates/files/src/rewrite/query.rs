@@ -12,6 +12,7 @@ use super::words::{
     ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS,
     NEGATIONS, QUESTION_WORDS, WISHES, each, has,
 };
+use super::written::query_in;
 use crate::filters::Filters;
 use crate::summary::shares_words;
 use crate::years::shown;
@@ -339,15 +340,12 @@ fn checked(answer: &str, question: &str, languages: LanguageSet) -> Option<Strin
     let answer = in_json.as_deref().unwrap_or(answer);
     let line =
         answer.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("```"))?;
-    // `Here is the query: vendor contracts`.
-    let line = match line.split_once(':') {
-        Some((lead, rest)) if lead.to_lowercase().contains("query") => rest.trim(),
-        _ => line,
-    };
+    let line = query_in(line, question)?;
+    let line = line.as_str();
     if line.matches('"').count() % 2 == 1 || is_prose(line, question) {
         return None;
     }
-    let query = fts(&line.replace(['<', '>', '`'], " "), &[], languages);
+    let query = fts(line, &[], languages);
     let query = without_new_exclusions(&query, &fts(question, &[], languages));
     let most = question.chars().count() * 2 + MORE_CHARS;
     let has_words = query.chars().any(char::is_alphanumeric);
@@ -585,6 +583,7 @@ mod tests {
         assert_eq!(check("what is the"), None);
         let seed = r#"{"fts": "vendor NEAR/5 contract AND (2021)", "filters": {"exts": []}}"#;
         assert_eq!(check(seed).as_deref(), Some("vendor contract 2021"));
+        assert_eq!(check("1. vendor contracts").as_deref(), Some("vendor contracts"));
         let told = check("Here is the query: vendor contracts");
         assert_eq!(told.as_deref(), Some("vendor contracts"));
         assert_eq!(check("\"vendor"), None);

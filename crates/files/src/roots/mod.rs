@@ -71,7 +71,18 @@ impl Roots {
     ///
     /// A path outside every root is forbidden whether it exists or not, so that nobody learns
     /// what is elsewhere.
+    ///
+    /// Blanks and quotes around a path belong to it only where it leads somewhere with them.
     pub fn locate(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
+        self.locate_exactly(caller, given).or_else(|error| {
+            let bare = given.trim().trim_matches(['"', '\'', '`']);
+            let is_other = bare.len() < given.len() && !bare.is_empty();
+            let found = is_other.then(|| self.locate_exactly(caller, bare).ok()).flatten();
+            found.ok_or(error)
+        })
+    }
+
+    fn locate_exactly(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
         let forbidden = || Error::Forbidden { path: shown(given) };
         if given.is_empty() || given.contains('\0') || given.len() > MAX_PATH_BYTES {
             return Err(Error::BadPath { path: shown(given), problem: NO_PATH });

@@ -272,6 +272,51 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
     assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
 }
 
+/// A folder inside a root was refused as no root.
+#[test]
+fn a_search_keeps_to_folders_inside_roots() {
+    let fixture = Fixture::new();
+    for name in ["a/one.txt", "a/deep/two.txt", "ab/three.txt", "four.txt", "inner/five.txt"] {
+        fixture.write(name, format!("The lighthouse of {name}."));
+    }
+    fixture.write("a/lighthouse.png", [0x89, b'P', b'N', b'G']);
+    let allow = Access { roles: vec!["finance".to_owned()], ..Access::everyone() };
+    let opened = fixture.open(FilesConfig {
+        roots: vec![
+            RootConfig::Path("root".into()),
+            RootConfig::Restricted { path: "root/inner".into(), allow },
+        ],
+        ..FilesConfig::default()
+    });
+    opened.index_all();
+    let root = fs_err::canonicalize(fixture.folder.path().join("root")).unwrap();
+    let search = |roots: &[&str]| {
+        let roots = roots.iter().map(|inner| root.join(inner).to_string_lossy().into_owned());
+        let request = SearchRequest { roots: Some(roots.collect()), ..asked("lighthouse") };
+        let found = opened.service.search(&reader(), &request, &soon())?;
+        let mut names: Vec<String> = found
+            .items
+            .iter()
+            .map(|item| item.path.strip_prefix(root.to_str().unwrap()).unwrap().to_owned())
+            .collect();
+        names.sort();
+        Ok::<_, Error>(names.join(" "))
+    };
+    let a = "/a/deep/two.txt /a/lighthouse.png /a/one.txt";
+    assert_eq!(search(&["a"]).unwrap(), a);
+    assert_eq!(search(&["a/deep", "ab"]).unwrap(), "/a/deep/two.txt /ab/three.txt");
+    assert_eq!(search(&[""]).unwrap(), format!("{a} /ab/three.txt /four.txt"));
+    assert!(matches!(search(&["inner"]), Err(Error::Forbidden { .. })));
+    assert!(matches!(search(&["four.txt"]), Err(Error::BadPath { .. })));
+    assert!(matches!(search(&["none"]), Err(Error::NotFound { .. })));
+    // A path in quotes, and the folder's own name.
+    let quoted = format!(" \"{}\" ", root.join("ab").display());
+    let request = SearchRequest { roots: Some(vec![quoted]), ..asked("lighthouse") };
+    assert_eq!(opened.service.search(&reader(), &request, &soon()).unwrap().items.len(), 1);
+    let request = SearchRequest { roots: Some(vec!["ab".to_owned()]), ..request };
+    assert_eq!(opened.service.search(&reader(), &request, &soon()).unwrap().items.len(), 1);
+}
+
 #[test]
 fn the_old_index_answers_while_everything_is_indexed_anew() {
     let world = Fixture::new();

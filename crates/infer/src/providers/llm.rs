@@ -7,6 +7,7 @@ use net::Secret;
 use serde_json::{Value, json};
 
 use super::endpoint::Endpoint;
+use super::thoughts::{Thoughts, without_thoughts};
 use crate::{Completion, Continue, Error, Llm, Message, Result};
 
 /// The longest text that a completion may have.
@@ -183,6 +184,7 @@ impl HttpLlm {
         on_piece: &mut dyn FnMut(&str) -> Continue,
     ) -> Result<Completion> {
         let mut completion = Completion::default();
+        let (mut thoughts, mut answer) = (Thoughts::default(), String::new());
         let mut is_finished = false;
         for line in pieces {
             let line = line.map_err(|source| self.endpoint.failed(source))?;
@@ -196,9 +198,10 @@ impl HttpLlm {
             }
             let piece: Value = serde_json::from_str(line)
                 .map_err(|_| self.endpoint.bad_answer("a piece of the stream is not JSON"))?;
-            let text = self.take(&piece, &mut completion)?;
+            let text = thoughts.answer_in(&self.take(&piece, &mut completion)?);
+            answer.push_str(&text);
             if !text.is_empty() && on_piece(&text) == Continue::No {
-                return Ok(completion);
+                return Ok(Completion { text: answer, ..completion });
             }
             // Usage follows the last text in one dialect, and ends the stream in the other.
             is_finished |= piece["choices"][0]["finish_reason"].is_string();
@@ -210,7 +213,13 @@ impl HttpLlm {
         if !is_finished {
             return Err(self.endpoint.bad_answer("the stream ended before the text did"));
         }
-        Ok(completion)
+        let rest = thoughts.rest();
+        answer.push_str(&rest);
+        if !rest.is_empty() {
+            // Nothing follows, whether it is wanted or not.
+            let _ = on_piece(&rest);
+        }
+        Ok(Completion { text: answer, ..completion })
     }
 }
 
@@ -236,6 +245,7 @@ impl Llm for HttpLlm {
         if !has_text {
             return Err(self.endpoint.bad_answer("it holds no message"));
         }
+        completion.text = without_thoughts(&completion.text);
         Ok(completion)
     }
 

@@ -5,6 +5,7 @@ mod llm;
 mod rerank;
 
 mod endpoint;
+mod thoughts;
 
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static HALF: LazyLock<Regex> = LazyLock::new(|| {
-    let (or, and) = (words::all(|words| words.or), words::all(|words| words.and));
+    let (or, and) = (words::ors(), words::ands());
     let more_kinds = words::all(|words| words.after_formats);
     let wide_or = "または|又は|もしくは|あるいは|或いは|或者|或是|或|이나|또는|혹은";
     build(&format!(
@@ -47,6 +47,21 @@ fn build(pattern: &str) -> Regex {
 /// Tells whether a query says what it does not want: a search has no filter for that.
 pub(super) fn is_negated(query: &str) -> bool {
     NEGATED.is_match(query)
+}
+
+static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
+    let (any, plain) = (extensions::names(), extensions::PLAIN);
+    let joint = r"\s+[\p{L}\p{M}]{1,4}\s+";
+    let at_word = r"(?:^|[\s,(])";
+    build(&format!(
+        r"(?i){at_word}(?:{plain}){joint}{HOLE}|{HOLE}{joint}(?:{plain})(?-u:\b)|{at_word}(?:{any})\s*[,/|]\s*{HOLE}|{HOLE}\s*[,/|]\s*(?:{any})(?-u:\b)"
+    ))
+});
+
+/// Tells whether a format was left beside a list of formats that was cut out, with no more than a
+/// short word or a comma between the two: the word joins them in a language that has no words here.
+pub(super) fn is_beside_format(rest: &str) -> bool {
+    BESIDE.is_match(rest)
 }
 
 /// Tells whether something is joined by "or" to what was cut out of a query and was left there: a

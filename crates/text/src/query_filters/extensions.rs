@@ -58,6 +58,10 @@ const KINDS: &[(&str, &[&str])] = &[
 const CODE: &[&str] =
     &["rs", "py", "js", "ts", "java", "c", "h", "cpp", "go", "sql", "sh", "toml", "ini", "log"];
 
+/// Formats that nobody says without meaning the format.
+pub(super) const PLAIN: &str =
+    "pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?";
+
 struct Patterns {
     dotted: Regex,
     cued: Regex,
@@ -68,6 +72,8 @@ struct Patterns {
     beside_ideograph: Regex,
     convert: Regex,
     explicit: Regex,
+    files: Regex,
+    year_follows: Regex,
 }
 
 /// The names of all kinds as alternatives, longer ones first: the first that fits wins.
@@ -80,8 +86,7 @@ pub(super) fn names() -> String {
 /// Gives the patterns of one kind, and of what joins two of them.
 fn kind_and_joint() -> (String, String) {
     let kind = format!(r"\*?\.?(?:{})", names());
-    let either = words::all(|words| words.or);
-    let both = words::all(|words| words.and);
+    let (either, both) = (words::ors(), words::ands());
     let joint = format!(
         r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|이나|와|과|または|又は|もしくは|あるいは|或いは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
     );
@@ -120,9 +125,8 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let (kind, joint) = kind_and_joint();
     let names = names();
     let dotted_kind = format!(r"(?:{names}|{})", CODE.join("|"));
-    // Formats that nobody says without meaning the format.
-    let plain = "(?:pdfs?|docx|pptx?|ppts|xlsx?|odt|ods|odp|csv|tsv|epub|rtf|powerpoints?)";
-    let either = words::all(|words| words.or);
+    let plain = format!("(?:{PLAIN})");
+    let either = words::ors();
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
     let or = format!(r"\s*(?:,\s*(?:{either})\b|/|\||\b(?:{either})\b)\s*");
     // Formats that follow each other without a word between them are one list.
@@ -134,18 +138,25 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let after_wide = r"(?:の)?(?:ファイル|形式|フォーマット|資料|文書|ドキュメント|文件|文档|格式|表格|附件|파일|문서|형식|자료)(?:の|的|で|中|의|을|를|로)?";
     let build = |pattern: String| Regex::new(&pattern).expect("the pattern is constant and tested");
     let convert = words::all(|words| words.convert);
+    let (both, since) = (words::ands(), words::all(|words| words.since));
+    let of_year = words::all(|words| words.of_year);
     Patterns {
         convert: build(format!(r"(?i)\b(?:{convert})\b")),
         explicit: build(r"(?i)(?:filetype|ext|type|format)[:=]".to_owned()),
+        files: build(format!(r"(?i)^(?:{})\s", words::joints::FILES)),
+        year_follows: build(format!(
+            r"(?i)^\s*,?\s*(?:(?:{both})\s+)?(?:(?:{of_year}|{since})\s+){}(?:19|20)\d\d",
+            words::joints::THE_YEAR
+        )),
         dotted: build(format!(r"(?i)(?:^|[\s,(（、])(\*?\.{dotted_kind})(?:$|[\s,;)）、。])")),
         cued: build(format!(
             r"(?i)(?:^|[\s,(])({before}\s*[:=]?\s+(?:the\s+)?|(?:filetype|ext|type|format)[:=])({list}){edge}(?:\s+(?:{after}|format(?:ul)?)(?:$|[\s,]))?"
         )),
         named: build(format!(
-            r"(?i)(?:{edge}({list}){edge}\s+{after}(?:$|[\s,.;?])|({list})\s*{after_wide})"
+            r"(?i)(?:{edge}({list}){edge}[\s-]+{after}(?:$|[\s,.;?])|({list})\s*{after_wide})"
         )),
         either: build(format!(
-            r"(?i)(?:^|[\s,(])((?:{kind})(?:{or}(?:{kind}))+){edge}(?:$|[\s,.;?)])"
+            r"(?i)(?:^|[\s,(])((?:{kind})(?:{joint}(?:{kind}))*(?:{or}(?:{kind}))(?:{joint}(?:{kind}))*){edge}(?:$|[\s,.;?)])"
         )),
         plain: build(format!(r"(?i){edge}{plain}{edge}")),
         last: build(format!(r"(?i)(?:^|[\s,(])({plain_list})\)?\s*[.?!]?\s*$")),
@@ -308,7 +319,13 @@ fn cued(query: &str) -> Option<(Range<usize>, Range<usize>)> {
         let next = query.get(whole.end()..).unwrap_or_default();
         let ends =
             whole.end() > list.end() || next.trim().is_empty() || !next.starts_with([' ', '-']);
-        let is_sure = ends || !is_weak_name(words);
+        // `fichiers html sur …`, `type:html …` and `in html from 2021` are.
+        let said_as = query.get(cue.start()..list.start()).unwrap_or_default();
+        let is_named = !is_program(words)
+            && (PATTERNS.files.is_match(said_as)
+                || PATTERNS.explicit.is_match(said_as)
+                || PATTERNS.year_follows.is_match(next));
+        let is_sure = ends || is_named || !is_weak_name(words);
         let is_cue = !is_talk(query, cue.start());
         (is_sure && is_cue).then(|| (cue.start()..whole.end(), list.range()))
     })
@@ -322,6 +339,11 @@ fn first_of(pattern: &Regex, query: &str, groups: &[usize]) -> Option<Range<usiz
 fn list_of(captures: &Captures<'_>, groups: &[usize]) -> Option<(Range<usize>, Range<usize>)> {
     let list = groups.iter().find_map(|group| captures.get(*group))?;
     Some((captures.get(0)?.range(), list.range()))
+}
+
+/// Names of programs and short forms that begin other words of prose: `word for word`.
+fn is_program(list: &str) -> bool {
+    matches!(list.to_lowercase().trim(), "word" | "doc" | "docs" | "msg" | "power point")
 }
 
 /// Words that are also plain words of prose.

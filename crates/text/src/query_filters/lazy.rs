@@ -112,6 +112,7 @@ fn contents_of_sequence(sequence: &str) -> Contents {
         }
         end_run(&mut run, &mut parts);
         if first == '(' && !is_optional {
+            // One bracket alone: `(?:(?:from )?last)` begins with another group.
             let inner = token.strip_prefix("(?:").or(token.strip_prefix('(')).unwrap_or(token);
             parts.push(contents(inner.strip_suffix(')').unwrap_or(inner)));
         }
@@ -183,6 +184,11 @@ mod tests {
         check(r"bu\s+(?:yıl(?:ın|ki)?|sene(?:ki)?)", &["bu yılın", "bu sene"], &["yıl", "sene"]);
         check(r"jövő\s+évi?|JÖVŐRE", &["jövő év", "jövőre"], &["jövő"]);
         check(r"(?:(?:ab|cd)\s+|ef)gh", &["ab gh", "efgh"], &["ab cd", "gh"]);
+        check(
+            r"(?:^|\b)(?:(?:från |under )?(?:förra\s+året|i\s+fjol))(?:$|\b)",
+            &["förra året", "från i fjol"],
+            &["året", "från"],
+        );
         check(r"a?b*c{2}", &["", "cc"], &[]);
         check(r"ab+c", &["abbc"], &["bc", "ab"]);
         check(r"\d+|x", &["", "7", "x"], &[]);

@@ -63,7 +63,15 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     let (mut rest, phrases) = shielded(head);
     let mut without_extensions = taken_whole(&mut rest, extensions::take_excluded);
     let wanted = rest.clone();
-    let mut extensions = taken_whole(&mut rest, extensions::take);
+    let mut extensions = taken_whole(&mut rest, |rest| {
+        let before = rest.clone();
+        let taken = extensions::take(rest);
+        if *rest != before && doubt::is_beside_format(rest) {
+            *rest = before;
+            return vec![];
+        }
+        taken
+    });
     let mut years =
         taken_whole(&mut rest, |rest| years::take(rest, year_of(clock.now().seconds())));
     for extensions in [&mut without_extensions, &mut extensions] {

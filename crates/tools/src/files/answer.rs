@@ -24,6 +24,10 @@ fn coded(error: Error, argument: &'static str) -> ToolError {
             .with_hint("call `searchFiles` for files that exist, or `listRoots` for folders"),
         Error::BadPath { path, .. } => about(Code::BadRequest, message, argument, path)
             .with_hint("call `listRoots` for folders, or take a path from `searchFiles`"),
+        Error::IsFolder { path } => about(Code::BadRequest, message, argument, path)
+            .with_hint("call `listFiles` with that path, or `searchFiles` with it in `roots`"),
+        Error::IsFile { path } => about(Code::BadRequest, message, argument, path)
+            .with_hint("call `openFile` with that path"),
         Error::BadArgument { argument, received, .. } => {
             let hint = match argument {
                 "query" => "say in words what to look for",

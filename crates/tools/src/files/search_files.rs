@@ -40,7 +40,7 @@ struct Arguments {
     /// years in file name or content, or ranges such as 2019-2021
     #[schemars(length(max = 100), inner(regex(pattern = "^[0-9]{4}(-[0-9]{4})?$")))]
     years: Option<Vec<String>>,
-    /// roots to search, from listRoots
+    /// roots to search, or folders inside them
     #[schemars(length(max = 100))]
     roots: Option<Vec<String>>,
     /// say why each was found
@@ -175,7 +175,7 @@ impl Tool for SearchFiles {
         if roots.len() < 2 {
             return Some(spec);
         }
-        Some(Arc::new(spec.with_names_of("roots", "roots to search", &roots)))
+        Some(Arc::new(spec.with_names_of("roots", "folders to search, inside", &roots)))
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {

@@ -134,7 +134,7 @@ pub fn resolved(
     caller: &Caller,
     given: Option<&str>,
 ) -> Result<String, ToolError> {
-    if let Some(id) = given.filter(|given| is_uuid(given)) {
+    if let Some(id) = given.map(str::trim).filter(|given| is_uuid(given)) {
         return Ok(id.to_lowercase());
     }
     let bases = service.list_bases(caller).map_err(error)?;

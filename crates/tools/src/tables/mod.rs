@@ -6,6 +6,7 @@ mod arguments;
 mod chart_table;
 mod describe_schema;
 mod description;
+mod facets;
 mod page;
 mod query_table;
 mod redaction;

@@ -7,6 +7,7 @@
 use tables::{CellWindow, MAX_CELL_CHARS, QueryRequest, QueryResponse, Schema};
 use text::Budget;
 
+use super::facets::facets_within;
 use super::redaction::query_answer;
 use crate::paging::{Cut, shorten};
 use crate::{Answer, ToolError};
@@ -164,16 +165,7 @@ pub(super) fn shorter_cells(
 fn shorten_facets(answer: &mut Answer, budget: &Budget) -> Vec<String> {
     let Some(facets) = answer.value.get_mut("facets") else { return Vec::new() };
     let half = Budget { chars: budget.chars / 2, tokens: budget.tokens / 2 };
-    let cuts = shorten(facets, &half);
-    if cuts.is_empty() {
-        return Vec::new();
-    }
-    let places: Vec<&str> = cuts.iter().filter_map(|cut| cut.place.split('.').nth(1)).collect();
-    vec![format!(
-        "not all values of {} are counted here, since they would not fit one answer: name fewer \
-         `facets`, or walk them with aggregate_table",
-        places.join(", ")
-    )]
+    facets_within(facets, &half)
 }
 
 /// Shortens a row of so many columns that no piece of its cells would fit.

@@ -11,7 +11,7 @@ use super::arguments::{QueryArguments, from_accepted};
 use super::page::query_page;
 use super::schemas::{
     exporting_input_schema, handler_input_schema, lenient_input_schema, query_input_schema,
-    query_output_schema,
+    query_output_schema, with_few_filters,
 };
 use crate::per_caller::PerCaller;
 use crate::{Answer, Call, Spec, Tool, ToolError};
@@ -63,7 +63,8 @@ impl Tool for QueryTable {
             let schemas = schemas(&self.service, names);
             let mut spec = query_table_spec(&schemas);
             if self.base_url.is_some() {
-                spec = with_query_input(spec, exporting_input_schema(&schemas));
+                let input = with_few_filters(exporting_input_schema(&schemas), &schemas);
+                spec = with_query_input(spec, input);
             }
             spec
         })

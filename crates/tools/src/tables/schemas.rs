@@ -7,6 +7,10 @@ use tables::{Field, FieldType, Format, Operator, Schema, TableHandler};
 use super::arguments::{DescribeArguments, QueryArguments};
 use crate::InputSchema;
 
+/// Fields that are listed where an agent names one; more are listed by `describe_schema` alone, so
+/// that every conversation does not pay for them.
+const MAX_LISTED_FIELDS: usize = 60;
+
 /// Gives the JSON Schema of the arguments of `query_table` for one table, or for several, which
 /// are then named in `table`.
 pub(super) fn query_input_schema(schemas: &[&Schema]) -> Value {
@@ -18,10 +22,7 @@ pub(super) fn exporting_input_schema(schemas: &[&Schema]) -> Value {
     let mut input = with_tables(InputSchema::of::<QueryArguments>(), schemas);
     input["properties"]["filters"] = match schemas {
         [schema] => filters_schema(schema),
-        _ => json!({
-            "type": "object",
-            "description": "Filters of the table by field name; describe_schema lists them."
-        }),
+        _ => unlisted_filters(),
     };
     let places = ["/sort/anyOf/0/properties/id", "/sort/anyOf/1/items/properties/id"];
     with_fields(input, schemas, &places)
@@ -61,12 +62,32 @@ fn with_tables(mut input: Value, schemas: &[&Schema]) -> Value {
 /// Lists the fields of a single table at these places.
 fn with_fields(mut input: Value, schemas: &[&Schema], places: &[&str]) -> Value {
     let [schema] = schemas else { return input };
+    if schema.column_names().len() > MAX_LISTED_FIELDS {
+        return input;
+    }
     for place in places {
         if let Some(field) = input["properties"].pointer_mut(place) {
             field["enum"] = schema.column_names().into();
         }
     }
     input
+}
+
+/// Leaves the fields of filters to `describe_schema` where there are very many.
+pub(super) fn with_few_filters(mut input: Value, schemas: &[&Schema]) -> Value {
+    if let [schema] = schemas
+        && schema.fields().len() > MAX_LISTED_FIELDS
+    {
+        input["properties"]["filters"] = unlisted_filters();
+    }
+    input
+}
+
+fn unlisted_filters() -> Value {
+    json!({
+        "type": "object",
+        "description": "Filters of the table by field name; describe_schema lists them."
+    })
 }
 
 /// Leaves arguments out.
@@ -166,7 +187,9 @@ fn filters_hint(schema: &Schema) -> String {
                     min, max, is_null}, and any: [{…}, {…}] for OR."
         .to_owned();
     let texts = named(&|field| field.field_type == FieldType::String);
-    if !texts.is_empty() {
+    if texts.len() > MAX_LISTED_FIELDS {
+        hint.push_str(" Strings: substring.");
+    } else if !texts.is_empty() {
         hint.push_str(&format!(" Substring: {}.", texts.join(", ")));
     }
     let members = named(&|field| field.operator == Some(Operator::In));

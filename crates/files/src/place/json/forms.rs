@@ -18,41 +18,12 @@ pub(in crate::place) fn named(text: &str, passages: &[Passage]) -> Vec<Pointer> 
     if !passages.iter().any(|passage| matches!(passage.pointer, Pointer::Json(_))) {
         return Vec::new();
     }
-    let text = text.trim().trim_start_matches("json ").trim_start_matches(['#', '$']);
+    let text = text.trim().trim_start_matches("json ");
     // As in the fragment of an address: `#/a%20b`.
     let mut forms = vec![text.to_owned(), model::percent_decoded(text)];
     forms.dedup();
-    let pointers = forms.iter().map(|form| pointer_of(form));
+    let pointers = forms.iter().map(|form| model::pointer_of_path(form));
     pointers.filter(|pointer| !pointer.is_empty()).map(Pointer::Json).collect()
-}
-
-/// Writes a pointer or a path by RFC 6901.
-fn pointer_of(text: &str) -> String {
-    if text.starts_with('/') {
-        return text.trim_end_matches('/').to_owned();
-    }
-    if text.contains('/') && !text.contains('[') {
-        return format!("/{}", text.trim_end_matches('/'));
-    }
-    let (mut pointer, mut step, mut quote) = (String::new(), String::new(), None);
-    let end = |step: &mut String, pointer: &mut String| {
-        if !step.is_empty() {
-            pointer.push('/');
-            pointer.push_str(&model::pointer_token(step));
-            step.clear();
-        }
-    };
-    for char in text.chars() {
-        match (quote, char) {
-            // What is in quotes is one name: `$['a.b'][3]`.
-            (Some(open), _) if char == open => quote = None,
-            (None, '\'' | '"') if step.is_empty() => quote = Some(char),
-            (None, '.' | '/' | '[' | ']') => end(&mut step, &mut pointer),
-            _ => step.push(char),
-        }
-    }
-    end(&mut step, &mut pointer);
-    pointer
 }
 
 /// Gives the ways in which a pointer can be read: a number may be the key of an object.

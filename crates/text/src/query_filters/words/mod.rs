@@ -5,6 +5,7 @@
 
 pub(super) mod denials;
 mod germanic;
+pub(super) mod joints;
 mod others;
 mod romance;
 mod slavic;
@@ -79,6 +80,16 @@ pub(super) fn all(of: impl Fn(&Words) -> &'static str) -> String {
 /// Gives the words before what is not wanted, of all languages.
 pub(super) fn denials() -> String {
     format!("{}|{}", all(|words| words.not), denials::FURTHER)
+}
+
+/// Gives the words that join formats of which either is meant, of all languages.
+pub(super) fn ors() -> String {
+    format!("{}|{}", all(|words| words.or), joints::OR)
+}
+
+/// Gives the words that join formats of which both are meant, of all languages.
+pub(super) fn ands() -> String {
+    format!("{}|{}", all(|words| words.and), joints::AND)
 }
 
 /// The same for words that mean a year; nothing matches where there are none.
