@@ -62,6 +62,7 @@ pub use indexed::Indexed;
 pub use jobs::{INDEX_JOB, JOBS, VECTORS_JOB};
 pub use notice::may_concern;
 pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};
+pub use platform::{FolderIdentity, identity as folder_identity, is_on_network};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};
 pub use rewrite::{Rewritten, RewrittenFilters};
 pub use roots::{Root, Roots, open_beneath};

@@ -8,7 +8,7 @@ use ingest::{Job, JobId, JobState, Priority};
 use model::TenantId;
 
 use crate::index::IndexArguments;
-use crate::walk::Selection;
+use crate::walk::{Selection, is_hidden};
 use crate::{FilesConfig, INDEX_JOB, Result, Root, Service};
 
 /// Names of files that say what is left out around them.
@@ -127,7 +127,7 @@ pub fn may_concern(folder: &Path, config: &FilesConfig, path: &Path) -> bool {
     let Ok(relative) = path.strip_prefix(folder) else { return false };
     let folders = if is_rule(path) { relative.parent() } else { Some(relative) };
     let mut names = folders.into_iter().flatten();
-    config.hidden || !names.any(|name| name.as_encoded_bytes().starts_with(b"."))
+    config.hidden || !names.any(is_hidden)
 }
 
 /// Gives what a change of a path concerns: a changed rule changes what is indexed around it.

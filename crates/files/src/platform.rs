@@ -110,11 +110,11 @@ pub(crate) fn exact_times(metadata: &Metadata) -> Option<String> {
 
 /// What tells one folder from another that has come into its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FolderIdentity(u64, u64);
+pub struct FolderIdentity(u64, u64);
 
 /// Tells which folder is at a path now; nothing when there is none.
 #[cfg(unix)]
-pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
+pub fn identity(folder: &Path) -> Option<FolderIdentity> {
     use std::os::unix::fs::MetadataExt;
     let metadata = fs_err::metadata(folder).ok().filter(Metadata::is_dir)?;
     Some(FolderIdentity(metadata.dev(), metadata.ino()))
@@ -122,7 +122,7 @@ pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
 
 /// One folder is as good as another here: only whether there is one is known.
 #[cfg(not(unix))]
-pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
+pub fn identity(folder: &Path) -> Option<FolderIdentity> {
     fs_err::metadata(folder).ok().filter(Metadata::is_dir).map(|_| FolderIdentity(0, 0))
 }
 
@@ -143,13 +143,13 @@ const NETWORK: [u64; 9] = [
 
 /// Tells whether a folder is on a network, whose changes are not always told.
 #[cfg(target_os = "linux")]
-pub(crate) fn is_on_network(folder: &Path) -> bool {
+pub fn is_on_network(folder: &Path) -> bool {
     rustix::fs::statfs(folder).is_ok_and(|found| NETWORK.contains(&(found.f_type as u64)))
 }
 
 /// Not known here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn is_on_network(_folder: &Path) -> bool {
+pub fn is_on_network(_folder: &Path) -> bool {
     false
 }
 

@@ -1,6 +1,7 @@
 //! Walks a root and gives its files to the write path, in a fixed order.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{ErrorKind, Read as _};
 use std::ops::Bound;
@@ -64,12 +65,13 @@ impl FileSource {
             Selection::Folder(folder) => folder.clone(),
             Selection::Paths(_) => root.path.clone(),
         };
-        let paths = match selection {
-            Selection::Folder(_) => None,
-            Selection::Paths(paths) => Some(paths.clone()),
+        let (paths, named) = match selection {
+            Selection::Folder(folder) if *folder == root.path => (None, BTreeSet::new()),
+            // A folder inside is come to from the root, whose rules hold for it as well.
+            Selection::Folder(folder) => (Some([folder.clone()].into()), BTreeSet::new()),
+            Selection::Paths(paths) => (Some(paths.clone()), paths.clone()),
         };
-        let named = paths.clone().unwrap_or_default();
-        let builder = builder_for(&start, &root.path, config, only(paths, left_out));
+        let builder = builder_for(&root.path, config, only(paths, left_out));
         FileSource {
             owner: if is_inside_another { format!(" {}", root.name) } else { String::new() },
             root,
@@ -113,6 +115,14 @@ impl FileSource {
     fn forbidden_folder(&mut self, path: &Path) -> Result<Option<Item>, Warning> {
         for folder in path.ancestors().take_while(|folder| *folder != self.root.path) {
             let Ok(metadata) = fs_err::symlink_metadata(folder) else { continue };
+            if !folder.starts_with(&self.start) {
+                // The folder that was asked about is behind one that nobody may look into.
+                self.is_readable = false;
+                return Err(Warning::new(
+                    "unreadable",
+                    format!("`{}`: permission denied", folder.display()),
+                ));
+            }
             let is_asked_for = self.named.is_empty() || is_at_or_below(&self.named, folder);
             if !is_asked_for || !self.forbidden.insert(folder.to_owned()) {
                 return Ok(None);
@@ -264,7 +274,7 @@ pub(crate) fn folders(
     left_out: Vec<PathBuf>,
 ) -> impl Iterator<Item = PathBuf> {
     let only = only(Some(paths.clone()), left_out);
-    let builder = builder_for(&root.path, &root.path, config, only);
+    let builder = builder_for(&root.path, config, only);
     let folders = builder.build().flatten().filter(move |entry| {
         entry.file_type().is_some_and(|kind| kind.is_dir()) && is_at_or_below(&paths, entry.path())
     });
@@ -293,15 +303,13 @@ fn is_at_or_below(paths: &BTreeSet<PathBuf>, path: &Path) -> bool {
     path.ancestors().any(|folder| paths.contains(folder))
 }
 
-/// Sets a walk up as the configuration says, whose patterns are those of the root. The walk enters
-/// only what passes.
+/// Sets a walk of a root up as the configuration says. The walk enters only what passes.
 fn builder_for(
-    start: &Path,
     root: &Path,
     config: &FilesConfig,
     passes: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
 ) -> WalkBuilder {
-    let mut builder = WalkBuilder::new(start);
+    let mut builder = WalkBuilder::new(root);
     builder
         .hidden(!config.hidden)
         .follow_links(false)
@@ -312,13 +320,23 @@ fn builder_for(
         .sort_by_file_path(Path::cmp);
     // A wrong pattern was refused with the configuration.
     let patterns = ignore_patterns(root, &config.ignore).unwrap_or_else(|_| Gitignore::empty());
+    let shows_hidden = config.hidden;
     builder.filter_entry(move |entry| {
+        // The walk takes a line such as `!*/` for a wish to see hidden names, `.git` among them.
+        if !shows_hidden && is_hidden(entry.file_name()) {
+            return false;
+        }
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let is_own =
             is_folder && is_data_folder(entry.path()) || is_own_in(entry.path(), is_data_folder);
         !patterns.matched(entry.path(), is_folder).is_ignore() && passes(entry) && !is_own
     });
     builder
+}
+
+/// Tells whether a name is one that is hidden: it begins with a point.
+pub(crate) fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
 }
 
 /// A file of a folder that is listed.
@@ -360,7 +378,7 @@ pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<FolderContent, 
     let mut content = FolderContent::default();
     let relative_of =
         |path: &Path| path.strip_prefix(folder).ok().map(|it| text_of(it).into_owned());
-    for entry in builder_for(folder, folder, config, |_| true).build() {
+    for entry in builder_for(folder, config, |_| true).build() {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => match refused(&error) {
@@ -406,9 +424,13 @@ pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<FolderContent, 
 /// Lists a folder and those below it whose files [`list_files`] would list, each before those in
 /// it; what cannot be read is left out.
 pub fn list_folders(folder: &Path, config: &FilesConfig) -> impl Iterator<Item = PathBuf> {
-    let entries = builder_for(folder, folder, config, |_| true).build().flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir()));
-    folders.map(DirEntry::into_path)
+    let entries = builder_for(folder, config, |_| true).build().flatten();
+    // The folder itself may be named by a link.
+    let is_folder = |entry: &DirEntry| match entry.depth() {
+        0 => entry.path().is_dir(),
+        _ => entry.file_type().is_some_and(|kind| kind.is_dir()),
+    };
+    entries.filter(is_folder).map(DirEntry::into_path)
 }
 
 /// Reads the patterns of `[files] ignore`: the lines of a `.gitignore` in the root, one for each,
@@ -440,7 +462,7 @@ fn is_file(entry: &DirEntry) -> bool {
 
 /// Gives the number of the volume that a folder is on, where the system tells.
 pub fn volume_of(folder: &Path) -> Option<u64> {
-    platform::device(&fs_err::symlink_metadata(folder).ok()?)
+    platform::device(&fs_err::metadata(folder).ok()?)
 }
 
 /// Gives a file's extension in lower case with its point; empty when it has none.

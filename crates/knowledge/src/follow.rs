@@ -11,6 +11,7 @@ use model::{Caller, Clearance, Identity, TenantId};
 use store::{Change, ObjectPage, TypedObject};
 
 use crate::intake::Intake;
+use crate::moved::Left;
 use crate::new_document::{Content, NewDocument};
 use crate::object_ids::KnowledgeDocumentId;
 use crate::objects::{Collection, Document, DocumentState, SourceFile};
@@ -26,6 +27,8 @@ pub struct FolderFile {
     pub path: String,
     /// Its size and when it was changed last.
     pub stamp: String,
+    /// Its size.
+    pub n_bytes: u64,
     /// Where it is.
     pub place: PathBuf,
 }
@@ -48,6 +51,8 @@ pub struct Followed {
     pub n_added: usize,
     /// Files whose content replaced the one before.
     pub n_replaced: usize,
+    /// Files that have another path than before.
+    pub n_moved: usize,
     /// Documents whose files are gone.
     pub n_removed: usize,
     /// Documents whose files may not be read any more.
@@ -57,10 +62,14 @@ pub struct Followed {
 }
 
 /// What is known of a file that a document follows.
-struct Source {
-    document: KnowledgeDocumentId,
+#[derive(Clone)]
+pub(crate) struct Source {
+    pub(crate) document: KnowledgeDocumentId,
     stamp: String,
     volume: Option<u64>,
+    /// The size of its content, where that is kept.
+    pub(crate) n_bytes: Option<u64>,
+    pub(crate) sha256: String,
 }
 
 impl Service {
@@ -95,6 +104,33 @@ impl Service {
             return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         let mut followed = Followed::default();
+        let present: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let new_sizes: HashSet<u64> = files
+            .iter()
+            .filter(|file| !known.contains_key(&file.path))
+            .map(|file| file.n_bytes)
+            .collect();
+        let mut left = Left::default();
+        // What is gone goes first: that which comes may have to wait for space.
+        for (path, source) in &known {
+            if present.contains(path.as_str()) {
+                continue;
+            }
+            if listing.forbidden.iter().any(|folder| path.starts_with(folder)) {
+                // It is not known to be gone, and must not answer for what nobody lets us read.
+                if source.stamp != UNSEEN {
+                    self.close_document(&source.document, UNSEEN)?;
+                    followed.n_closed += 1;
+                }
+                continue;
+            }
+            if source.n_bytes.is_some_and(|n_bytes| new_sizes.contains(&n_bytes)) {
+                left.add(path, source);
+                continue;
+            }
+            self.remove_document(&caller, &source.document)?;
+            followed.n_removed += 1;
+        }
         let mut new = vec![];
         for file in files {
             match known.get(&file.path) {
@@ -118,7 +154,13 @@ impl Service {
                     }
                 }
                 None => match self.received(file, listing, open) {
-                    Ok(document) => new.push(document),
+                    Ok(document) => match left.take(file, &document) {
+                        Some(moved) => {
+                            self.replace_content(&caller, &moved, document)?;
+                            followed.n_moved += 1;
+                        }
+                        None => new.push(document),
+                    },
                     Err(error) => followed.fail(file, &error),
                 },
             }
@@ -131,20 +173,8 @@ impl Service {
             followed.n_added += new.len();
             self.add_documents(&caller, &collection.id, new)?;
         }
-        let present: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        for (path, source) in &known {
-            if present.contains(path.as_str()) {
-                continue;
-            }
-            if listing.forbidden.iter().any(|folder| path.starts_with(folder)) {
-                // It is not known to be gone, and must not answer for what nobody lets us read.
-                if source.stamp != UNSEEN {
-                    self.close_document(&source.document, UNSEEN)?;
-                    followed.n_closed += 1;
-                }
-                continue;
-            }
-            self.remove_document(&caller, &source.document)?;
+        for document in left.into_documents() {
+            self.remove_document(&caller, &document)?;
             followed.n_removed += 1;
         }
         Ok(followed)
@@ -174,8 +204,11 @@ impl Service {
             let Some(last) = documents.last() else { return Ok(known) };
             page.after = Some(last.id.to_string());
             for document in documents {
+                let upload = document.upload.as_ref().map(|upload| upload.n_bytes);
+                let original = document.original.as_ref().map(|original| original.n_bytes);
+                let (id, n_bytes, sha256) = (document.id, upload.or(original), document.sha256);
                 if let Some(SourceFile { path, stamp, volume }) = document.source {
-                    known.insert(path, Source { document: document.id, stamp, volume });
+                    known.insert(path, Source { document: id, stamp, volume, n_bytes, sha256 });
                 }
             }
         }

@@ -36,6 +36,7 @@ mod documents;
 mod edit;
 mod erasures;
 mod follow;
+mod moved;
 mod new_document;
 mod originals;
 mod paragraphs;

@@ -441,7 +441,7 @@ fn gone(removed: std::io::Result<()>) -> Result<()> {
 }
 
 /// Gives the SHA-256 and the size of a file.
-fn digest_of(mut file: File) -> std::io::Result<(String, u64)> {
+pub(crate) fn digest_of(mut file: File) -> std::io::Result<(String, u64)> {
     let (mut hash, mut n_bytes, mut buffer) = (Sha256::new(), 0, vec![0; READ_BYTES]);
     loop {
         let n_read = file.read(&mut buffer)?;

@@ -1,7 +1,7 @@
 //! Folders that feed collections of knowledge bases: looked at when the server starts, when the
 //! system says that something changed, and now and then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,9 +14,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::SharedState;
 
-/// How often folders are looked at although nothing was heard: the safety net, and the only way
-/// for shares that send no events.
+/// How often folders are looked at although nothing was heard: the safety net.
 const LOOK_EVERY: Duration = Duration::from_secs(600);
+
+/// How often they are looked at where nobody tells the changes of one: it is on a network, or the
+/// system has no events or no watches left.
+const LOOK_OFTEN: Duration = Duration::from_secs(15);
+
+/// Looks that are made so often take at most one part in so many of the time.
+const OFTEN_SHARE: u32 = 50;
 
 /// How soon folders are looked at again of which not everything could be taken.
 const RETRY: Duration = Duration::from_secs(15);
@@ -81,7 +87,7 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
         let mut watch: Option<FolderWatch> = None;
         let changed = Arc::new(Notify::new());
         let mut next_look = tokio::time::Instant::now();
-        let mut away = BTreeSet::new();
+        let mut places = Places::default();
         loop {
             let wanted = shared_state.feeds.load_full();
             let is_same = match (&current, &wanted) {
@@ -93,13 +99,13 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
                 current.clone_from(&wanted);
                 shared_state.feed_problems.0.lock().clear();
                 watch = wanted.as_deref().and_then(|feeds| started(feeds, &changed));
-                away.clear();
+                places = Places::default();
                 changed.notify_one();
             }
             tokio::select! {
                 () = tokio::time::sleep(RELOAD_STEP) => {
                     let is_due = tokio::time::Instant::now() >= next_look;
-                    if !is_due && !has_come_back(&away).await {
+                    if !is_due && !places.have_changed().await {
                         continue;
                     }
                 }
@@ -110,24 +116,23 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
             let Some(feeds) = current.clone() else { continue };
             let begun = Instant::now();
             let (shared_state, mut watched) = (shared_state.clone(), watch.take());
-            let mut away_before = std::mem::take(&mut away);
+            let mut looked_at = std::mem::take(&mut places);
             let looked = tokio::task::spawn_blocking(move || {
                 // Folders that came are watched before they are looked at.
-                if let Some(watch) = &mut watched {
-                    watch_all(watch, &feeds);
-                }
-                let looked = look(&shared_state, &feeds, &mut away_before);
-                (watched, looked, away_before)
+                looked_at.is_told = watched.as_mut().is_some_and(|watch| watch_all(watch, &feeds));
+                let looked = look(&shared_state, &feeds, &mut looked_at);
+                (watched, looked, looked_at)
             });
-            let looked = looked.await.map(|(watched, looked, still_away)| {
-                away = still_away;
-                (watched, looked)
-            });
-            match looked {
-                Ok((watched, Looked::Whole)) => watch = watched,
-                Ok((watched, Looked::InPart)) => {
-                    watch = watched;
-                    next_look = tokio::time::Instant::now() + RETRY;
+            match looked.await {
+                Ok((watched, looked, looked_at)) => {
+                    (watch, places) = (watched, looked_at);
+                    let often = LOOK_OFTEN.max(begun.elapsed() * OFTEN_SHARE);
+                    let wait = match looked {
+                        Looked::InPart => RETRY,
+                        Looked::Whole if places.is_told => LOOK_EVERY,
+                        Looked::Whole => often,
+                    };
+                    next_look = tokio::time::Instant::now() + wait;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "looking at the folders of collections failed");
@@ -144,15 +149,43 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
     });
 }
 
-/// Tells whether one of the folders that were away is there. Nothing is written for that, however
-/// often it is asked.
-async fn has_come_back(away: &BTreeSet<PathBuf>) -> bool {
-    if away.is_empty() {
-        return false;
+/// Where the folders were found when they were looked at.
+#[derive(Default)]
+struct Places {
+    /// Whether the system tells the changes of all of them.
+    is_told: bool,
+    /// By its path, the folder that was there; nothing when there was none. Folders on a network are
+    /// not among them: asking for one could hang, and they are looked at often anyway.
+    found: BTreeMap<PathBuf, Option<files::FolderIdentity>>,
+}
+
+impl Places {
+    /// Tells whether one of the folders has gone or come back, or another one is in its place:
+    /// somebody moved it there, or turned a link to it. Nothing is written for that, however often
+    /// it is asked.
+    async fn have_changed(&self) -> bool {
+        if self.found.is_empty() {
+            return false;
+        }
+        let found = self.found.clone();
+        let is_other =
+            |(path, before): (&PathBuf, &Option<_>)| files::folder_identity(path) != *before;
+        let asked = tokio::task::spawn_blocking(move || found.iter().any(is_other));
+        asked.await.unwrap_or(false)
     }
-    let away = away.clone();
-    let asked = tokio::task::spawn_blocking(move || away.iter().any(|folder| folder.is_dir()));
-    asked.await.unwrap_or(false)
+
+    /// Notes where a folder is now; tells whether there is one.
+    fn note(&mut self, folder: &Path) -> bool {
+        let identity = files::folder_identity(folder);
+        let is_there = identity.is_some();
+        if is_there && files::is_on_network(folder) {
+            self.is_told = false;
+            self.found.remove(folder);
+        } else {
+            self.found.insert(folder.to_owned(), identity);
+        }
+        is_there
+    }
 }
 
 fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
@@ -174,19 +207,21 @@ fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
     }
 }
 
-/// Asks the system to tell the changes of the folders; what cannot be watched is looked at now and
-/// then.
-fn watch_all(watch: &mut FolderWatch, feeds: &Feeds) {
+/// Asks the system to tell the changes of the folders; tells whether it will for all of them.
+fn watch_all(watch: &mut FolderWatch, feeds: &Feeds) -> bool {
+    let mut is_told = true;
     for folder in &feeds.knowledge.folders {
         let root = feeds.place_of(folder);
         let n_added = if FolderWatch::is_recursive() { 1 } else { usize::MAX };
         let folders = || files::list_folders(&root, &feeds.files).take(n_added);
-        watch.add_all(folders, |folder, error| {
+        is_told &= watch.add_all(folders, |folder, error| {
+            let is_no_loss = !error.has_no_watches_left() && folder != root;
             let (path, error) = (folder.display(), model::with_causes(&error));
             tracing::debug!(%path, error, "a folder of a collection cannot be watched");
-            true
+            is_no_loss
         });
     }
+    is_told
 }
 
 /// Whether everything of the folders could be taken; the worst of them counts.
@@ -196,9 +231,8 @@ enum Looked {
     InPart,
 }
 
-/// Looks at every folder; `away` are those that were not there the last time, and is brought up to
-/// date.
-fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>) -> Looked {
+/// Looks at every folder, and notes where it was found.
+fn look(shared_state: &SharedState, feeds: &Feeds, places: &mut Places) -> Looked {
     let Some(service) = shared_state.knowledge.get() else { return Looked::InPart };
     let Ok(kept) = shared_state.open_store() else { return Looked::InPart };
     let mut all = Looked::Whole;
@@ -206,14 +240,12 @@ fn look(shared_state: &SharedState, feeds: &Feeds, away: &mut BTreeSet<PathBuf>)
         let (folder, collection) = (feeds.place_of(config), &config.collection);
         let problems = &shared_state.feed_problems;
         // Nobody tells when it comes back: it is looked for until then.
-        if !folder.is_dir() {
-            away.insert(folder.clone());
+        if !places.note(&folder) {
             if problems.set(&folder, Some("it does not exist, or may not be read")) {
                 tracing::warn!(folder = %folder.display(), "a folder of a collection is away");
             }
             continue;
         }
-        away.remove(&folder);
         // Servers that see the same folder would each add its files.
         let looked = ingest::exclusively(
             &kept.store.catalogue(),
@@ -264,6 +296,7 @@ fn look_at(
                 folder = %folder.display(),
                 added = followed.n_added,
                 replaced = followed.n_replaced,
+                moved = followed.n_moved,
                 removed = followed.n_removed,
                 closed = followed.n_closed,
                 failed = followed.n_failed,
@@ -293,6 +326,7 @@ fn list(
         .map(|file| FolderFile {
             path: file.relative,
             stamp: format!("{} {} {}", file.n_bytes, file.modified_millis, file.exact_times),
+            n_bytes: file.n_bytes,
             place: file.path,
         })
         .collect();

@@ -241,6 +241,44 @@ fn a_folder_named_from_the_working_directory_is_watched_and_says_what_it_leaves_
     server.wait_until(|| !readiness().contains("left out"));
 }
 
+/// A deployment turns a link to another folder: nobody tells of that, and what the link led to
+/// before is still there.
+#[cfg(unix)]
+#[test]
+fn a_folder_behind_a_link_that_is_turned_is_followed() {
+    let library = Library::open();
+    let (_, collection) = library.base(None, &json!({ "name": "Handbook" }));
+    let folder = &library.0.folder;
+    folder.write("one/a.md", "It climbs.");
+    folder.write("two/b.md", "It descends.");
+    let turn_to = |release: &str| {
+        let (link, new) = (folder.join("current"), folder.join("next"));
+        std::os::unix::fs::symlink(folder.join(release), &new).unwrap();
+        fs_err::rename(new, link).unwrap();
+    };
+    turn_to("one");
+    library.0.rewrite(&format!(
+        "[embedder]\nprovider = \"none\"\n[[knowledge.folders]]\npath = \"current\"\n\
+         collection = \"{collection}\"\n"
+    ));
+    library.0.wait_until(|| titles(&library, None, &collection) == ["a.md"]);
+    turn_to("two");
+    library.0.wait_until(|| titles(&library, None, &collection) == ["b.md"]);
+    folder.write("two/c.md", "It stops.");
+    library.0.wait_until(|| titles(&library, None, &collection) == ["b.md", "c.md"]);
+    // Renamed: the same document.
+    let of_c = || {
+        let path = format!("/v1/collections/{collection}/documents");
+        let listed = library.get(None, &path).json();
+        let documents = listed["documents"].as_array().unwrap().clone();
+        let found = documents.into_iter().find(|one| one["title"] != "b.md");
+        found.map(|one| (one["id"].clone(), one["follows"].clone()))
+    };
+    let (id, _) = of_c().unwrap();
+    fs_err::rename(folder.join("two/c.md"), folder.join("two/stops.md")).unwrap();
+    library.0.wait_until(|| of_c() == Some((id.clone(), json!("stops.md"))));
+}
+
 #[test]
 fn a_question_goes_to_every_base_that_the_caller_sees() {
     let library = Library::open();

@@ -16,6 +16,7 @@ fn listed(folder: &testkit::Folder, files: &[(&str, &str)], volume: u64) -> Fold
         .map(|(path, text)| FolderFile {
             path: (*path).to_owned(),
             stamp: format!("{}:{text}", text.len()),
+            n_bytes: text.len() as u64,
             place: folder.write(path, *text),
         })
         .collect();
@@ -79,7 +80,8 @@ fn a_stamp_of_an_earlier_version_is_renewed_and_its_file_not_read_again() {
     let follow = |stamp: &str, text: &str| {
         let place = folder.write("a.txt", text);
         let (path, stamp) = ("a.txt".to_owned(), stamp.to_owned());
-        let files = vec![FolderFile { path, stamp, place }];
+        let n_bytes = text.len() as u64;
+        let files = vec![FolderFile { path, stamp, n_bytes, place }];
         let volume = Some(7);
         let listing = FolderListing { files, volume, ..FolderListing::default() };
         let followed = world.service.follow_folder(&collection, &listing, &open).unwrap();
@@ -182,4 +184,64 @@ fn files_of_a_folder_that_may_not_be_read_answer_no_more_until_they_are_seen_aga
     assert!(follow(&dark).is_empty());
     assert_eq!(follow(&listed(&folder, &all[..2], 7)).n_replaced, 1);
     assert_eq!(world.search(&ann, &base, "tram").results.len(), 1);
+}
+
+/// A file that was renamed, or moved with its folder, became another document: what people had
+/// written on the one before (title, tags, metadata) was lost, and so were its versions.
+#[test]
+fn a_file_with_another_path_keeps_its_document() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let follow = |files: &[(&str, &str)]| {
+        let followed =
+            world.service.follow_folder(&collection, &listed(&folder, files, 7), &open).unwrap();
+        world.settle();
+        followed
+    };
+    let documents = || {
+        let documents = world.service.list_documents(&ann, &collection, None, 100).unwrap();
+        let by_path = documents.into_iter().map(|one| (one.source.clone().unwrap().path, one));
+        by_path.collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let (tram, ferry, bus) = ("The tram climbs.", "The ferry stops.", "A bus.");
+    follow(&[("a.txt", tram), ("sub/b.txt", ferry), ("sub/twin.txt", tram), ("c.txt", bus)]);
+    let before = documents();
+    let change = crate::DocumentChange {
+        title: Some("The tram".to_owned()),
+        tags: Some(vec!["rail".to_owned()]),
+        ..crate::DocumentChange::default()
+    };
+    world.service.update_document(&ann, &before["a.txt"].id, &change).unwrap();
+    world.settle();
+    // Two of equal size and two of equal content: each document goes with its own file.
+    let moved = [("new/a.txt", tram), ("other/b.txt", ferry), ("other/twin.txt", tram)];
+    let expected = Followed { n_moved: 3, n_removed: 1, ..Followed::default() };
+    assert_eq!(follow(&moved), expected);
+    let after = documents();
+    let pairs =
+        [("a.txt", "new/a.txt"), ("sub/b.txt", "other/b.txt"), ("sub/twin.txt", "other/twin.txt")];
+    for (from, to) in pairs {
+        assert_eq!(before[from].id, after[to].id, "{from}");
+    }
+    let tram = &after["new/a.txt"];
+    assert_eq!((tram.title.as_str(), tram.tags()), ("The tram", vec!["rail"]));
+    assert_eq!(world.search(&ann, &base, "ferry").results.len(), 1);
+    assert_eq!(world.service.get_collection(&ann, &collection).unwrap().n_documents, 3);
+    // Renamed: the name is the title where nobody gave one. Another content is another document.
+    let renamed = [("new/a.txt", "The tram slides."), ("boat.txt", ferry)];
+    let expected = Followed { n_replaced: 1, n_moved: 1, n_removed: 1, ..Followed::default() };
+    assert_eq!(follow(&renamed), expected);
+    let last = documents();
+    assert_eq!(
+        (last["boat.txt"].id == after["other/b.txt"].id, &*last["boat.txt"].title),
+        (true, "boat.txt")
+    );
+    let expected = Followed { n_added: 1, n_removed: 1, ..Followed::default() };
+    assert_eq!(
+        follow(&[("new/a.txt", "The tram slides."), ("ship.txt", "The ferry waits.")]),
+        expected
+    );
 }
