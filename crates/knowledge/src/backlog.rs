@@ -1,16 +1,22 @@
 //! How many uploads wait, so that whoever sends faster than can be read is slowed down instead of
-//! refused.
+//! refused, and whoever searches meanwhile is told.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use ingest::ObjectError;
+use ingest::{Job, ObjectError};
+use model::Warning;
 use parking_lot::{Condvar, Mutex};
 
-use crate::{Error, Result, limits};
+use crate::jobs::ADD_JOB;
+use crate::objects::Collection;
+use crate::{Error, Result, Service, limits};
 
 /// How long an upload waits for space.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Collections that are asked whether documents arrive in them.
+const MAX_ASKED_COLLECTIONS: usize = 64;
 
 /// Counts the uploads of each collection that wait for their job.
 #[derive(Default)]
@@ -42,6 +48,11 @@ impl Backlog {
         }
     }
 
+    /// Tells whether some wait.
+    pub(crate) fn is_waiting(&self, collection: &str) -> bool {
+        self.n_waiting.lock().contains_key(collection)
+    }
+
     /// Notes that some wait no more. What an earlier process left was never counted.
     pub(crate) fn fewer(&self, collection: &str, n_fewer: usize) {
         let mut n_waiting = self.n_waiting.lock();
@@ -52,6 +63,31 @@ impl Backlog {
             }
         }
         self.fewer.notify_all();
+    }
+}
+
+impl Service {
+    /// Says that documents are being indexed, of which one may be what was asked for.
+    pub(crate) fn being_indexed(&self, collections: &[Collection]) -> Result<Option<Warning>> {
+        if self.0.queue.is_idle()? {
+            return Ok(None);
+        }
+        for collection in collections.iter().take(MAX_ASKED_COLLECTIONS) {
+            let jobs = self.0.queue.active_jobs(ADD_JOB, &collection.id)?;
+            // A job that runs takes up those that came meanwhile once it has done those it knew.
+            let has_more = |job: &Job| {
+                job.progress.n_total.is_none_or(|n_total| job.progress.n_done < n_total)
+            };
+            let is_waiting = !jobs.is_empty() && self.1.backlog.is_waiting(&collection.id);
+            if is_waiting || jobs.iter().any(has_more) {
+                let message = format!(
+                    "documents of `{}` are being indexed: more may be found when that is done",
+                    collection.name
+                );
+                return Ok(Some(Warning::new("indexing", message)));
+            }
+        }
+        Ok(None)
     }
 }
 

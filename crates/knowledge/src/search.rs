@@ -11,16 +11,12 @@ use store::{Bm25, Filter, TypedObject};
 
 use crate::access::{Right, filter};
 use crate::found::{ChunkHit, SearchRequest, SearchResults};
-use crate::jobs::ADD_JOB;
 use crate::metadata::Matching;
 use crate::objects::{Collection, Document, document_of};
 use crate::{Error, Result, Service, limits};
 
 /// Hits asked for beyond those wanted, since a document may be deleted meanwhile.
 const SPARE_HITS: usize = 10;
-
-/// Collections that are asked whether documents arrive in them.
-const MAX_ASKED_COLLECTIONS: usize = 64;
 
 /// The figures of the stages.
 pub(crate) fn pipeline() -> Pipeline {
@@ -199,6 +195,8 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<SearchResults> {
         let mut warnings = vec![];
+        // Asked first: what is being taken in now may be missing even if it is done by the end.
+        let being_indexed = self.being_indexed(collections)?;
         // Collections that hold nothing can neither be chosen nor take the place of another.
         let is_searched = |collection: &Collection| {
             asked.among.is_none_or(|among| among.by_collection.contains_key(&collection.id))
@@ -236,35 +234,19 @@ impl Service {
         let results = self.results(collections, response, asked.max_results)?;
         if results.is_empty() {
             warnings.push(Warning::new("no_results", NO_RESULTS));
-            warnings.extend(self.being_indexed(collections)?);
-            if let Some(best) = best_below {
-                let message = format!(
-                    "{BEST_BELOW} {}, below the threshold {}; call `search_documents` again with \
-                     `threshold: {}` to get it",
-                    best.score.rounded(),
-                    asked.threshold,
-                    best.threshold()
-                );
-                warnings.push(Warning::new("below_threshold", message));
-            }
+        }
+        warnings.extend(being_indexed);
+        if let Some(best) = best_below.filter(|_| results.is_empty()) {
+            let message = format!(
+                "{BEST_BELOW} {}, below the threshold {}; call `search_documents` again with \
+                 `threshold: {}` to get it",
+                best.score.rounded(),
+                asked.threshold,
+                best.threshold()
+            );
+            warnings.push(Warning::new("below_threshold", message));
         }
         Ok(SearchResults { results, warnings, timings, corrected, n_passages })
-    }
-
-    /// Says that documents are being indexed, of which one may be what was asked for.
-    fn being_indexed(&self, collections: &[Collection]) -> Result<Option<Warning>> {
-        for collection in collections.iter().take(MAX_ASKED_COLLECTIONS) {
-            let Some(job) = self.0.queue.active(ADD_JOB, &collection.id)? else { continue };
-            let (n_done, n_total) = (job.progress.n_done, job.progress.n_total);
-            if n_total.is_none_or(|n_total| n_done < n_total) {
-                let message = format!(
-                    "documents of `{}` are being indexed: more may be found when that is done",
-                    collection.name
-                );
-                return Ok(Some(Warning::new("indexing", message)));
-            }
-        }
-        Ok(None)
     }
 
     /// Searches collections part by part, the nearest first. A score does not depend on what else

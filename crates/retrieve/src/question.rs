@@ -1,5 +1,7 @@
 //! Analyse: from what was typed to words the index knows.
 
+use std::collections::BTreeMap;
+
 use model::Warning;
 use store::{Clause, Filter, Form, WordsQuery};
 use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, query_language};
@@ -13,12 +15,18 @@ const EXACT_BOOST: f32 = 0.1;
 /// Words of a query beyond these are not looked for.
 const MAX_WORDS: usize = 256;
 
+/// Takes the words of a text that are looked for, in documents of some languages.
+type WordsOf = fn(&str, LanguageSet) -> Vec<QueryWord>;
+
 /// A question, analysed.
 pub(crate) struct Question {
     /// What is wanted, without syntax: what a model reads.
     pub(crate) plain: String,
     /// The words that are wanted, for matches and explanations.
     pub(crate) words: Vec<QueryWord>,
+    /// The languages that the terms of the words are in.
+    languages: LanguageSet,
+    words_of: WordsOf,
     /// The question for the index.
     pub(crate) for_words: WordsQuery,
     /// What the query asks of every document.
@@ -43,8 +51,8 @@ pub(crate) fn analyse_characters(
     pipeline: &Pipeline,
     languages: LanguageSet,
 ) -> Option<Question> {
-    let characters =
-        |text: &str, languages| words_with(text, languages, |word| word.exact.chars().all(is_han));
+    let characters: WordsOf =
+        |text, languages| words_with(text, languages, |word| word.exact.chars().all(is_han));
     let question = analyse_words(query, pipeline, languages, characters);
     let is_character = |word: &QueryWord| word.kind == TokenKind::Character;
     question.words.iter().any(is_character).then_some(question)
@@ -54,14 +62,14 @@ fn analyse_words(
     query: &str,
     pipeline: &Pipeline,
     languages: LanguageSet,
-    words_of: impl Fn(&str, LanguageSet) -> Vec<QueryWord>,
+    words_of: WordsOf,
 ) -> Question {
     let parsed = parse(query, &pipeline.fields);
     let plain = parsed.plain_text();
-    let mut words = words_of(&plain, languages);
-    words.truncate(MAX_WORDS);
     let mut question = Question {
-        words,
+        words: vec![],
+        languages,
+        words_of,
         for_words: WordsQuery::new(pipeline.bm25, pipeline.title_boost),
         filter: Filter::All,
         warnings: parsed.warnings,
@@ -69,6 +77,7 @@ fn analyse_words(
         likeness: 1.0,
         plain,
     };
+    question.words = question.words_in(languages);
     let language = query_language(&question.plain, languages);
     // Words are analysed together: a language, and a compound, is told from its neighbours.
     for word in &question.words {
@@ -83,6 +92,42 @@ fn analyse_words(
     question.is_strict =
         !question.for_words.must.is_empty() || !question.for_words.must_not.is_empty();
     question
+}
+
+impl Question {
+    /// Gives the same words with their terms in other languages.
+    fn words_in(&self, languages: LanguageSet) -> Vec<QueryWord> {
+        let mut words = (self.words_of)(&self.plain, languages);
+        words.truncate(MAX_WORDS);
+        words
+    }
+}
+
+/// The words of a question with their terms in each of some sets of languages.
+///
+/// A question is asked of many documents in many languages at once, and a word that is stemmed as in
+/// one may be another word in the next: `older` is `old` in German. What a passage has is told by the
+/// terms in its own language, so that no document beside it has a part in that.
+pub(crate) struct TermsByLanguage<'a> {
+    question: &'a Question,
+    others: BTreeMap<u64, Vec<QueryWord>>,
+}
+
+impl<'a> TermsByLanguage<'a> {
+    /// Makes the terms in these sets of languages.
+    pub(crate) fn new(question: &'a Question, sets: impl Iterator<Item = LanguageSet>) -> Self {
+        let mut others = BTreeMap::new();
+        for set in sets.filter(|set| set.bits() != question.languages.bits()) {
+            others.entry(set.bits()).or_insert_with(|| question.words_in(set));
+        }
+        TermsByLanguage { question, others }
+    }
+
+    /// Gives the words with their terms in a set of languages that was named before; with all terms
+    /// of the question otherwise.
+    pub(crate) fn of(&self, set: LanguageSet) -> &[QueryWord] {
+        self.others.get(&set.bits()).unwrap_or(&self.question.words)
+    }
 }
 
 /// Gives the words of a text without repeating what a longer token says already.

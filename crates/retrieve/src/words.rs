@@ -1,7 +1,7 @@
 //! What the words of a query are worth, and how a passage holds them.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Span;
 use store::{Form, Store, StoredPassage};
@@ -11,7 +11,7 @@ use text::{
 };
 
 use crate::features::WordFigures;
-use crate::question::Question;
+use crate::question::{Question, TermsByLanguage};
 use crate::snippet::WordMatch;
 use crate::{Result, Scope};
 
@@ -40,7 +40,9 @@ thread_local! {
 /// The words of a query with what each is worth in one namespace.
 pub(crate) struct WeighedWords<'a> {
     words: &'a [QueryWord],
-    wanted: WantedWords<'a>,
+    /// With their terms in the language of each passage.
+    wanted: BTreeMap<Language, WantedWords<'a>>,
+    usual: WantedWords<'a>,
     /// Rarity in the namespace times what the word says at all.
     worth: Vec<f64>,
     /// The same as a part of what the rarest word would be worth.
@@ -66,18 +68,29 @@ pub(crate) struct WordEvidence {
 }
 
 impl<'a> WeighedWords<'a> {
-    /// Asks the store how rare each word is in the namespace of a scope.
-    pub(crate) fn new(store: &Store, scope: &Scope, question: &'a Question) -> Result<Self> {
-        let (query, words) = (question.plain.as_str(), question.words.as_slice());
-        let terms: Vec<(Form, String)> = words
+    /// Asks the store how rare each word is in the namespace of a scope, whose documents are in
+    /// `languages`. Passages in the languages of `wanted` are going to be looked at.
+    pub(crate) fn new(
+        store: &Store,
+        scope: &Scope,
+        languages: LanguageSet,
+        question: &Question,
+        terms: &'a TermsByLanguage<'_>,
+        wanted: &BTreeSet<Language>,
+    ) -> Result<Self> {
+        let (query, words) = (question.plain.as_str(), terms.of(languages));
+        let prepared = |language: &Language| {
+            (*language, WantedWords::of(terms.of(LanguageSet::from_iter([*language]))))
+        };
+        let wanted = wanted.iter().map(prepared).collect();
+        let counted: Vec<(Form, String)> = words
             .iter()
             .flat_map(|word| word.terms.iter().map(|term| (Form::Folded, term.clone())))
             .collect();
-        let statistics = store.term_statistics(&scope.namespace, &terms)?;
+        let statistics = store.term_statistics(&scope.namespace, &counted)?;
         let n_passages = statistics.n_passages as f64;
         let rarity_of = |n_with: f64| rarity(n_passages, n_with);
         let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
-        let languages = store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all());
         let (language, usual) = (query_language(query, languages), detect_language(query));
         let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
         let n_with: Vec<f64> = words
@@ -104,7 +117,8 @@ impl<'a> WeighedWords<'a> {
             if words.is_empty() { 1.0 } else { 1.0 - n_content / words.len() as f64 };
         Ok(WeighedWords {
             words,
-            wanted: WantedWords::of(words),
+            wanted,
+            usual: WantedWords::of(words),
             worth,
             rarity,
             total,
@@ -150,9 +164,9 @@ impl<'a> WeighedWords<'a> {
             title.push('\n');
             title.push_str(heading);
         }
-        let (matches, n_tokens) =
-            analyzer.matches_and_length(&self.wanted, text, language, scratch);
-        let (in_title, _) = analyzer.matches_and_length(&self.wanted, &title, language, scratch);
+        let wanted = self.wanted.get(&language).unwrap_or(&self.usual);
+        let (matches, n_tokens) = analyzer.matches_and_length(wanted, text, language, scratch);
+        let (in_title, _) = analyzer.matches_and_length(wanted, &title, language, scratch);
         let mut spans: Vec<Vec<Span>> = vec![vec![]; self.words.len()];
         let mut frequency = vec![0.0; self.words.len()];
         for found in &matches {

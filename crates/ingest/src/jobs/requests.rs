@@ -25,7 +25,12 @@ impl JobQueue {
         Ok(self.active_jobs(kind, subject)?.into_iter().next())
     }
 
-    fn active_jobs(&self, kind: &str, subject: &str) -> Result<Vec<Job>> {
+    /// Gives all of them: one may run while another waits.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn active_jobs(&self, kind: &str, subject: &str) -> Result<Vec<Job>> {
         let lookup = Lookup::new("active", format!("{kind}\u{0}{subject}"));
         let found = self.catalogue.find(Job::KIND, &lookup)?;
         found.into_iter().map(|object| self.get(&Job::from_object(object)?.id)).collect()
@@ -48,12 +53,33 @@ impl JobQueue {
         submit: impl FnOnce(NewJob) -> Result<Job>,
     ) -> Result<Job> {
         let _joining = self.joining.lock();
-        // One may run while another waits.
         let waiting = self.active_jobs(&new.kind, &new.subject)?;
         match waiting.into_iter().find(|job| job.state == JobState::Queued) {
             Some(waiting) => Ok(waiting),
             None => submit(new),
         }
+    }
+
+    /// Tells whether no job waits or runs, here or at a server that shares them. Asked before each
+    /// search, so that it costs nothing where nothing is shared.
+    ///
+    /// # Errors
+    ///
+    /// When the catalogue fails.
+    pub fn is_idle(&self) -> Result<bool> {
+        if self.counts() != (0, 0) {
+            return Ok(false);
+        }
+        if self.sharing.is_none() {
+            return Ok(true);
+        }
+        for state in [JobState::Queued, JobState::Running] {
+            let lookup = Lookup::new("state", state.as_str());
+            if !self.catalogue.find(Job::KIND, &lookup)?.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Gives the jobs of a kind that run in this process.

@@ -5,7 +5,8 @@ use ingest::{JobService as _, ObjectError};
 use super::{Fixture, member, open_collection};
 use crate::{DocumentState, Error, NewDocument, Visibility, limits};
 
-/// An empty answer says that documents are on their way.
+/// An answer says that documents are on their way, empty or not: a wrong one was given without a word
+/// while the right document was being read.
 #[test]
 fn what_is_being_indexed_is_said() {
     let mut world = Fixture::idle();
@@ -23,6 +24,11 @@ fn what_is_being_indexed_is_said() {
     world.settle();
     let found = world.search(&ann, &base, "giraffes");
     assert!(found.results.len() == 1 && !is_said(&found), "{:?}", found.warnings);
+    world.stop_workers();
+    let new = vec![NewDocument::text("", "Giraffes drink at noon.")];
+    world.service.add_documents(&ann, &collection, new).unwrap();
+    let found = world.search(&ann, &base, "giraffes");
+    assert!(found.results.len() == 1 && is_said(&found), "{:?}", found.warnings);
 }
 
 /// Accepting a document cost a commit for its content, one for its row and one for a job.

@@ -1,14 +1,16 @@
 //! Evidence by words: the candidates are read and the words of the query looked for in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Explanation, PassageId, Score, Stage, StageScore};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use store::StoredPassage;
+use text::{Language, LanguageSet};
 
 use super::{CANDIDATES_AT_ONCE, Gathered, Judged};
 use crate::features::Evidence;
 use crate::fuse::Fused;
+use crate::question::TermsByLanguage;
 use crate::words::{WeighedWords, WordEvidence};
 use crate::{Request, Result, Retriever};
 
@@ -21,12 +23,24 @@ pub(super) fn judge(
     n_before: usize,
 ) -> Result<Vec<Judged>> {
     let question = gathered.question;
-    let weighed = request
+    let store = &retriever.store;
+    let mut passages = fetch(retriever, request, &fused)?;
+    let mut wanted: Vec<BTreeSet<Language>> = vec![BTreeSet::new(); request.scopes.len()];
+    for ((scope_idx, _), stored) in &passages {
+        wanted[*scope_idx].insert(stored.language);
+    }
+    let own = request
         .scopes
         .iter()
-        .map(|scope| WeighedWords::new(&retriever.store, scope, question))
+        .map(|scope| store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all()));
+    let own: Vec<LanguageSet> = own.collect();
+    let single = wanted.iter().flatten().map(|language| LanguageSet::from_iter([*language]));
+    let terms = TermsByLanguage::new(question, own.iter().copied().chain(single));
+    let weighed = (request.scopes.iter().zip(&own).zip(&wanted))
+        .map(|((scope, own), wanted)| {
+            WeighedWords::new(store, scope, *own, question, &terms, wanted)
+        })
         .collect::<Result<Vec<_>>>()?;
-    let mut passages = fetch(retriever, request, &fused)?;
     let first_rank = u32::try_from(n_before).unwrap_or(u32::MAX).saturating_add(1);
     let candidates: Vec<(u32, Fused, StoredPassage)> = (first_rank..)
         .zip(fused)

@@ -1,6 +1,7 @@
 //! Languages: which ones the analyser knows, which script each uses, which one a text is in.
 
 mod detect;
+mod function_lists;
 mod function_words;
 mod set;
 mod stem;
