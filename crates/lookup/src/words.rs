@@ -86,8 +86,8 @@ const GLUE: [&str; 71] = [
     "de", "degli", "dei", "del", "della", "delle", "dem", "den", "der", "des", "di", "die", "din",
     "dos", "du", "een", "el", "et", "for", "fur", "het", "im", "in", "la", "las", "le", "les",
     "los", "mit", "nel", "nella", "nr", "och", "of", "og", "on", "pe", "pentru", "por", "pour",
-    "prin", "privind", "sau", "se", "si", "the", "to", "un", "und", "van", "vom", "von",
-    "with", "y", "zu", "zum", "zur",
+    "prin", "privind", "sau", "se", "si", "the", "to", "un", "und", "van", "vom", "von", "with",
+    "y", "zu", "zum", "zur",
 ];
 
 #[cfg(test)]
