@@ -8,6 +8,7 @@
 use text::fold;
 
 use crate::spelling::spell;
+use crate::words::{Nature, nature};
 
 /// Words after this many are not looked at: no name has them, and a hostile query could.
 pub(crate) const MAX_TOKENS: usize = 48;
@@ -73,6 +74,18 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// Gives the words of a text that say something: neither the kind of a thing nor what joins words,
+/// in lower case; all of them where none says more.
+pub fn plain_words(text: &str) -> Vec<String> {
+    let all = tokens(text);
+    let is_plain = |token: &&Token| nature(&token.folded) == Nature::Plain;
+    let mut plain: Vec<&Token> = all.iter().filter(is_plain).collect();
+    if plain.is_empty() {
+        plain = all.iter().collect();
+    }
+    plain.into_iter().map(|token| token.spelled.clone()).collect()
 }
 
 /// Joins the folded words with single spaces: two names with the same result are the same name

@@ -15,20 +15,37 @@ use crate::{Error, Result};
 /// Candidates that are scored.
 const MAX_CANDIDATES: usize = 200;
 
-/// Names below this similarity are no candidates.
-const LEAST_SIMILARITY: f64 = 0.3;
-
 /// How alike a part of a name must be for the trigram index to give it, at first and where that
 /// gives nothing sure. Of a million names a tenth are a little like `Școala Gimnazială …`: comparing
 /// them takes seconds, and those that are much like it some milliseconds.
 const NEAR: f32 = 0.6;
 const FAR: f32 = 0.45;
 
+/// The same for a word with a slip: one wrong letter of five leaves half of its trigrams, two
+/// letters that changed places a third.
+const SLIPPED: f32 = 0.3;
+
 /// The score from which on a name is what was meant, so that names further away are not asked for.
 const SURE: f64 = 0.85;
 
+/// The score from which on words are not looked for with a slip in them.
+const WORTH_A_LOOK: f64 = 0.7;
+
+/// The most words of a query that are looked for one by one.
+const MAX_WORDS: usize = 6;
+
+/// The names that each of them may give.
+const NAMES_OF_A_WORD: usize = 100;
+
+/// The longest word of which every two neighbours are also tried the other way round: in longer
+/// ones enough trigrams are left.
+const SWAPPED_CHARS: usize = 7;
+
 /// How long a lookup may take in the database.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long words with a slip may be looked for, of which a large register has many.
+const SLIPPED_LIMIT: Duration = Duration::from_secs(1);
 
 /// What is looked up to see whether the database has what lookups need. Few names hold anything
 /// like it: one letter alone is like a tenth of a million names, and took seconds at each start.
@@ -42,8 +59,11 @@ pub(crate) struct Candidates {
     columns: Vec<String>,
     /// The table, quoted.
     table: String,
-    /// Expressions over names that a trigram index of the database covers, as it writes them.
-    indexed: Vec<String>,
+    /// Expressions over names that a trigram index of the database covers, as it writes them; names
+    /// without case and accents where there is none.
+    searched: Vec<String>,
+    /// Whether a trigram index covers them.
+    has_index: bool,
     /// Whether the column of values holds text, so that an index on it can be used.
     has_text_values: bool,
 }
@@ -62,7 +82,8 @@ impl Candidates {
             columns: config.columns(),
             table: quoted(table),
             config: config.clone(),
-            indexed: Vec::new(),
+            searched: Vec::new(),
+            has_index: true,
             has_text_values: false,
         };
         candidates.inspect()?;
@@ -80,12 +101,16 @@ impl Candidates {
              AND o.opcname IN ('gin_trgm_ops', 'gist_trgm_ops')";
         let rows = self.database.query(statement, &table, LOOKUP_LIMIT)?;
         let names = self.name_columns();
-        self.indexed = rows
+        self.searched = rows
             .into_iter()
             .filter_map(|row| row.into_iter().next().flatten())
             .filter(|expression| names.iter().any(|name| expression.contains(name.as_str())))
             .collect();
-        if self.indexed.is_empty() {
+        self.has_index = !self.searched.is_empty();
+        if !self.has_index {
+            let names = names.iter().map(|name| quoted(name));
+            let folded = names.map(|name| format!("lower(unaccent(coalesce({name}::text, '')))"));
+            self.searched = folded.collect();
             tracing::warn!(
                 category = self.config.category,
                 "no trigram index on the names, so each lookup reads the whole table"
@@ -112,15 +137,14 @@ impl Candidates {
         names
     }
 
-    /// Writes the rows that an index finds: those whose names hold something like the query, and
-    /// the one with this value.
-    fn indexed_rows(&self, query: &str, variants: &[String], value: &str) -> Statement {
+    /// Writes the rows whose names hold something like the query, and the one with this value.
+    fn rows_like(&self, query: &str, variants: &[String], value: &str) -> Statement {
         let mut parameters: Vec<Parameter> =
             variants.iter().map(|variant| Parameter::Text(variant.clone())).collect();
         let places: Vec<String> =
             (1..=variants.len()).map(|place| format!("${place}::text")).collect();
         let each = |write: &dyn Fn(&str, &str) -> String| -> Vec<String> {
-            self.indexed
+            self.searched
                 .iter()
                 .flat_map(|expression| places.iter().map(|place| write(place, expression)))
                 .collect()
@@ -138,8 +162,9 @@ impl Candidates {
         };
         let is_number = query.trim().bytes().all(|byte| byte.is_ascii_digit());
         // Comparing text with the values of another type reads the whole table, so it is only
-        // done for what may be a value.
-        let by_value = if self.has_text_values || (is_number && !query.trim().is_empty()) {
+        // done for what may be a value, and where all of it is read anyway.
+        let may_be_value = self.has_text_values || is_number || !self.has_index;
+        let by_value = if may_be_value && !query.trim().is_empty() {
             format!(" UNION ALL (SELECT *, 1::real FROM {} WHERE {is_value} LIMIT 20)", self.table)
         } else {
             format!(
@@ -167,69 +192,19 @@ impl Candidates {
 
     /// Gives a small dimension of the rows that may match a query, and of the codes above them.
     pub(crate) fn find(&self, query: &str) -> Result<Dimension> {
-        let folded = text::fold(query);
-        let old = text::fold(&query.to_lowercase().replace('â', "î"));
         let code = canonical_code(query.split_whitespace().next_back().unwrap_or_default());
         let value = self.config.value.as_ref().or(self.config.code.as_ref());
         let value = quoted(value.map_or("", String::as_str));
-        let mut names: Vec<&str> =
-            self.config.name.pairs().into_iter().map(|(_, column)| column).collect();
-        names.extend(self.config.aliases.as_deref());
-        let likeness: Vec<String> = names
-            .iter()
-            .map(|name| {
-                let name = format!("lower(unaccent(coalesce({}::text, '')))", quoted(name));
-                format!(
-                    "similarity({name}, $1), word_similarity($1, {name}), word_similarity($2, {name})"
-                )
-            })
-            .collect();
-        if !self.indexed.is_empty() {
-            let mut variants = vec![folded, old, query.trim().to_lowercase()];
-            variants.sort();
-            variants.dedup();
-            return self.find_indexed(query, &variants, &code, &value);
-        }
-        let mut statement = format!(
-            "SELECT {} FROM (SELECT *, greatest({}) AS dowse_likeness FROM {}) AS dowse_rows \
-             WHERE dowse_likeness >= {LEAST_SIMILARITY} OR {value}::text = $3",
-            self.selected(),
-            likeness.join(", "),
-            self.table,
-        );
-        let mut parameters = vec![
-            Parameter::Text(folded),
-            Parameter::Text(old),
-            Parameter::Text(query.trim().to_owned()),
-        ];
-        if let Some(column) = &self.config.code {
-            let column = quoted(column);
-            statement.push_str(&format!(
-                " OR rtrim({column}::text, '.') = $4 OR {column}::text LIKE $4 || '.%' \
-                 OR replace({column}::text, '.', '') = $4"
-            ));
-            parameters.push(Parameter::Text(escape_like(&code)));
-        }
-        statement
-            .push_str(&format!(" ORDER BY dowse_likeness DESC, {value} LIMIT {MAX_CANDIDATES}"));
-        let mut table = self.read(&statement, &parameters)?;
-        self.add_codes_above(&mut table)?;
-        Dimension::build(self.config.clone(), table, None)
-    }
-
-    fn find_indexed(
-        &self,
-        query: &str,
-        variants: &[String],
-        code: &str,
-        value: &str,
-    ) -> Result<Dimension> {
-        let Statement { sql, mut parameters } = self.indexed_rows(query, variants, value);
+        let old = text::fold(&query.to_lowercase().replace('â', "î"));
+        let mut variants = vec![text::fold(query), old, query.trim().to_lowercase()];
+        variants.sort();
+        variants.dedup();
+        let Statement { sql, mut parameters } = self.rows_like(query, &variants, &value);
         let mut statement = format!("SELECT {} FROM ({sql}", self.selected());
         let may_be_code = code.bytes().any(|byte| byte.is_ascii_digit());
         if let Some(column) = self.config.code.as_ref().filter(|_| may_be_code) {
             let column = quoted(column);
-            parameters.push(Parameter::Text(escape_like(code)));
+            parameters.push(Parameter::Text(escape_like(&code)));
             let place = parameters.len();
             statement.push_str(&format!(
                 " UNION ALL (SELECT *, 1::real FROM {} WHERE rtrim({column}::text, '.') = ${place} \
@@ -240,18 +215,68 @@ impl Candidates {
         }
         statement.push_str(") AS dowse_rows ORDER BY dowse_likeness DESC");
         let began = Instant::now();
+        let left = || LOOKUP_LIMIT.saturating_sub(began.elapsed());
         let near = self.alike(NEAR, &statement, &parameters, LOOKUP_LIMIT)?;
-        let request = Request { text: query, locale: None, hint: None, limit: 1 };
-        let best = near.lookup(&request).matches.first().map_or(0.0, |found| found.score.get());
-        if best >= SURE {
-            return Ok(near);
+        let mut found = self.built(near.clone())?;
+        let mut best = Best::of(&found, query);
+        if best.score >= SURE && !best.is_misspelt {
+            return Ok(found);
         }
-        let left = LOOKUP_LIMIT.saturating_sub(began.elapsed());
-        match self.alike(FAR, &statement, &parameters, left) {
+        // A word beside the name, such as where it lies, makes the whole query unlike it.
+        let words = plain_words(query);
+        let by_word = self.word_rows(&words);
+        let far = self.alike(FAR, &statement, &parameters, left());
+        let far = far.and_then(|mut far| {
+            if words.len() > 1 {
+                far.extend(self.alike(FAR, &by_word.sql, &by_word.parameters, left())?);
+            }
+            Ok(far)
+        });
+        let mut all = near;
+        match far {
             // What was found in time is better than nothing.
-            Err(Error::Database { source: Failure::TimedOut, .. }) if best > 0.0 => Ok(near),
-            answered => answered,
+            Err(Error::Database { source: Failure::TimedOut, .. }) if best.score > 0.0 => {
+                return Ok(found);
+            }
+            answered => all.extend(answered?),
         }
+        found = self.built(all.clone())?;
+        best = Best::of(&found, query);
+        let is_enough = best.score >= WORTH_A_LOOK && !best.is_misspelt;
+        if is_enough || words.is_empty() {
+            return Ok(found);
+        }
+        let slipped = self.word_rows(&with_swaps(&words));
+        let limit = left().min(SLIPPED_LIMIT);
+        match self.alike(SLIPPED, &slipped.sql, &slipped.parameters, limit) {
+            Err(Error::Database { source: Failure::TimedOut, .. }) => Ok(found),
+            answered => {
+                all.extend(answered?);
+                self.built(all)
+            }
+        }
+    }
+
+    /// Writes the rows whose names hold something like one of these words, for each word the names
+    /// that are most like it alone.
+    fn word_rows(&self, words: &[String]) -> Statement {
+        let selects = (1..=words.len()).flat_map(|place| {
+            self.searched.iter().map(move |expression| {
+                format!(
+                    "(SELECT *, similarity(({expression}), ${place}::text) AS dowse_likeness \
+                     FROM {} WHERE ${place}::text <% ({expression}) \
+                     ORDER BY dowse_likeness DESC LIMIT {NAMES_OF_A_WORD})",
+                    self.table
+                )
+            })
+        });
+        let selects: Vec<String> = selects.collect();
+        let sql = format!(
+            "SELECT {} FROM ({}) AS dowse_rows ORDER BY dowse_likeness DESC",
+            self.selected(),
+            selects.join(" UNION ALL ")
+        );
+        Statement { sql, parameters: words.iter().cloned().map(Parameter::Text).collect() }
     }
 
     /// Gives the rows of which a part is so much like the query.
@@ -261,12 +286,17 @@ impl Candidates {
         statement: &str,
         parameters: &[Parameter],
         limit: Duration,
-    ) -> Result<Dimension> {
+    ) -> Result<Vec<Vec<String>>> {
         let setting = format!("SET pg_trgm.word_similarity_threshold = {likeness}");
         let rows = self.database.query_with(&setting, statement, parameters, limit)?;
-        let mut table = self.table(rows);
+        Ok(self.table(rows).rows)
+    }
+
+    /// Makes a small dimension of rows, each of which is in it once.
+    fn built(&self, mut rows: Vec<Vec<String>>) -> Result<Dimension> {
         let mut seen = HashSet::new();
-        table.rows.retain(|row| seen.insert(row.clone()));
+        rows.retain(|row| seen.insert(row.clone()));
+        let mut table = Table { columns: self.columns.clone(), rows };
         self.add_codes_above(&mut table)?;
         Dimension::build(self.config.clone(), table, None)
     }
@@ -325,6 +355,53 @@ impl Candidates {
 struct Statement {
     sql: String,
     parameters: Vec<Parameter>,
+}
+
+/// The best match of a query so far.
+struct Best {
+    score: f64,
+    /// Whether a slip leads to it: the name that is meant may be further away for the database,
+    /// to which two neighbours the other way round are a larger difference than one letter.
+    is_misspelt: bool,
+}
+
+impl Best {
+    fn of(dimension: &Dimension, query: &str) -> Self {
+        let request = Request { text: query, locale: None, hint: None, limit: 1 };
+        let first = dimension.lookup(&request).matches.into_iter().next();
+        first.map_or(Best { score: 0.0, is_misspelt: false }, |found| Best {
+            score: found.score.get(),
+            is_misspelt: found.is_misspelt,
+        })
+    }
+}
+
+/// The longest words of a query that say something, as they are written and without their accents.
+fn plain_words(query: &str) -> Vec<String> {
+    let mut words = lookup::plain_words(query);
+    words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+    words.truncate(MAX_WORDS);
+    let folded: Vec<String> = words.iter().map(|word| text::fold(word)).collect();
+    words.extend(folded);
+    let mut seen = HashSet::new();
+    words.retain(|word| seen.insert(word.clone()));
+    words
+}
+
+/// Adds to short words what they are with two neighbours the other way round.
+fn with_swaps(words: &[String]) -> Vec<String> {
+    let mut all = words.to_vec();
+    for word in words {
+        let letters: Vec<char> = word.chars().collect();
+        if letters.len() <= SWAPPED_CHARS {
+            for at in 1..letters.len() {
+                let mut swapped = letters.clone();
+                swapped.swap(at - 1, at);
+                all.push(swapped.into_iter().collect());
+            }
+        }
+    }
+    all
 }
 
 fn escape_like(text: &str) -> String {

@@ -86,6 +86,82 @@ fn source_and_engine_keep_the_contract() {
     }
 }
 
+/// Towns of three syllables, the country of each, and queries that mean them.
+fn towns() -> (String, Vec<(String, String)>) {
+    const FIRST: [&str; 8] = ["Bar", "Mol", "Tes", "Vin", "Kor", "Lun", "Hag", "Fro"];
+    const MIDDLE: [&str; 8] = ["ti", "ka", "lo", "du", "me", "zo", "ri", "pu"];
+    const LAST: [&str; 8] = ["berg", "sk", "ville", "nau", "dorf", "gow", "rad", "tex"];
+    const COUNTRIES: [&str; 3] = ["The Netherlands", "United Kingdom", "Papua New Guinea"];
+    let mut rows = Vec::new();
+    let mut queries = Vec::new();
+    for at in 0..512 {
+        let name = [FIRST[at % 8], MIDDLE[at / 8 % 8], LAST[at / 64]].concat();
+        let country = COUNTRIES[at % 3];
+        rows.push(format!("('{at}', '{name}', '{country}')"));
+        if at % 31 != 0 {
+            continue;
+        }
+        let (start, end) = name.split_at(3);
+        let swapped = format!("{}{}{}", &name[..2], &name[3..4], &name[2..3]) + &name[4..];
+        for written in [
+            format!("{name}, {country}"),
+            format!("{country}: {name}"),
+            format!("city of {name} in {country}"),
+            format!("{start}{}, {country}", &end[1..]),
+            format!("{start}x{end}"),
+            format!("{start}x{}", &end[1..]),
+            swapped.clone(),
+            format!("{swapped} ({country})"),
+        ] {
+            queries.push((written, at.to_string()));
+        }
+    }
+    (rows.join(", "), queries)
+}
+
+/// A word beside the name and a slip in it hid the name from the database, whose index compares
+/// the whole query with names.
+#[test]
+fn a_name_is_found_beside_other_words_and_with_a_slip() {
+    let Some(postgres) = Postgres::start() else { return };
+    let (rows, queries) = towns();
+    postgres.run(&format!(
+        "CREATE EXTENSION pg_trgm; CREATE EXTENSION unaccent; \
+         CREATE TABLE plain (id text, name text, country text); INSERT INTO plain VALUES {rows}; \
+         CREATE TABLE indexed AS SELECT * FROM plain; \
+         CREATE INDEX ON indexed USING gin (name gin_trgm_ops)"
+    ));
+    let dimension = |table: &str, engine: &str| {
+        serde_json::from_value(json!({
+            "category": format!("{table}_{engine}"),
+            "source": format!("{}#{table}", postgres.url()),
+            "engine": engine, "value": "id", "filter_key": "ids", "name": "name",
+            "context": "Country: {country}",
+        }))
+        .unwrap()
+    };
+    let service = Service::open(Settings {
+        folder: std::env::temp_dir(),
+        filters: FiltersConfig::default(),
+        dimensions: vec![
+            dimension("plain", "memory"),
+            dimension("plain", "postgres"),
+            dimension("indexed", "postgres"),
+        ],
+        name_embedder: None,
+    })
+    .unwrap();
+    for category in ["plain_memory", "plain_postgres", "indexed_postgres"] {
+        for (query, id) in &queries {
+            let response = tests::call(&service, &json!({"category": category, "query": query}));
+            let results = response["results"].as_array().unwrap();
+            // A slip may lead to a neighbour as well, which is not behind then.
+            let is_found = results.iter().take(3).any(|found| found["filterValue"] == id.as_str());
+            assert!(is_found, "{category} `{query}`: {response}");
+        }
+    }
+}
+
 #[test]
 fn hostile_queries_are_only_text() {
     let Some(postgres) = Postgres::start() else { return };
