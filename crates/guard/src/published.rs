@@ -125,7 +125,7 @@ impl PublishedKeys {
         }
     }
 
-    /// Gives the keys with this name, at most [`MAX_NAMESAKES`]. Blocks while they are fetched, when
+    /// Gives the usable keys with this name, at most [`MAX_NAMESAKES`]. Blocks while they are fetched, when
     /// none is known.
     pub(crate) fn get(&self, kid: &str) -> Result<Vec<DecodingKey>, Denied> {
         let found = {
@@ -183,8 +183,7 @@ impl PublishedKeys {
 impl Known {
     fn find(&self, kid: &str) -> Option<Vec<Jwk>> {
         let is_it = |jwk: &&Jwk| jwk.common.key_id.as_deref() == Some(kid);
-        let keys: Vec<Jwk> =
-            self.keys.as_ref()?.keys.iter().filter(is_it).take(MAX_NAMESAKES).cloned().collect();
+        let keys: Vec<Jwk> = self.keys.as_ref()?.keys.iter().filter(is_it).cloned().collect();
         (!keys.is_empty()).then_some(keys)
     }
 
@@ -213,6 +212,7 @@ fn decoding_keys(keys: &[Jwk]) -> Result<Vec<DecodingKey>, Denied> {
     let mut denied = Denied::Invalid { reason: "the token is signed with an unknown key" };
     for jwk in keys {
         match decoding_key(jwk) {
+            Ok(_) if usable.len() >= MAX_NAMESAKES => break,
             Ok(key) => usable.push(key),
             Err(error) => denied = error,
         }

@@ -326,8 +326,12 @@ fn every_key_of_one_name_is_tried() {
         key
     };
     let (kid, token) = (first["kid"].as_str().unwrap(), testkit::tokens::SIGNED_FIRST);
-    let mut for_encryption = named(&second, kid);
-    for_encryption["use"] = json!("enc");
+    let for_encryption_of = |key: &Value, kid: &str| {
+        let mut key = named(key, kid);
+        key["use"] = json!("enc");
+        key
+    };
+    let for_encryption = for_encryption_of(&second, kid);
     let others = [named(&second, kid), for_encryption, json!({ "kty": "EC", "kid": kid })];
     for other in others {
         for keys in [[first.clone(), other.clone()], [other, first.clone()]] {
@@ -335,6 +339,11 @@ fn every_key_of_one_name_is_tried() {
             assert_eq!(issuer.tokens.caller(token).unwrap().subject, "ann");
         }
     }
+    // However many of that name are for something else.
+    let mut many = vec![for_encryption_of(&second, kid); 8];
+    many.push(first.clone());
+    let issuer = Issuer::new(json!({ "keys": many }).to_string());
+    assert_eq!(issuer.tokens.caller(token).unwrap().subject, "ann");
     let strangers = json!({ "keys": [named(&second, kid), named(&second, kid)] });
     let issuer = Issuer::new(strangers.to_string());
     let denied = issuer.tokens.caller(token).unwrap_err();

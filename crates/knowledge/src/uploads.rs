@@ -49,12 +49,15 @@ impl Service {
         Ok(Staged { upload: Upload { staged, name, ocr, n_bytes }, sha256, with_row })
     }
 
-    /// Removes uploads that nobody waits for.
+    /// Removes uploads that nobody waits for. One that its document still names stays: whoever asks
+    /// may know less than the row, as a job that listed an upload before another one indexed it.
     pub(crate) fn forget_uploads<'a>(&self, staged: impl IntoIterator<Item = &'a str>) {
         let Some(_leave) = self.0.uploads.may_remove() else { return };
         for staged in staged {
             // One that stays is swept at the next start.
-            let _ = self.0.uploads.remove(staged);
+            if matches!(self.is_known(staged), Ok(false)) {
+                let _ = self.0.uploads.remove(staged);
+            }
         }
     }
 

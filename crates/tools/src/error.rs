@@ -98,8 +98,16 @@ impl ToolError {
         self.with_detail("hint", hint)
     }
 
-    /// Writes the error in a family's shape.
+    /// Writes the error in a family's shape. What a caller sent is in it once more: it is bounded
+    /// here, whoever made the sentence.
     pub fn to_json(&self, shape: ErrorShape) -> Value {
+        let mut error = self.clone();
+        error.message = bounded(&error.message);
+        error.details.values_mut().for_each(bound);
+        error.written(shape)
+    }
+
+    fn written(&self, shape: ErrorShape) -> Value {
         match shape {
             ErrorShape::Coded => json!({
                 "error": {
@@ -125,9 +133,42 @@ impl ToolError {
     }
 }
 
+/// The longest sentence or detail of an error, in characters; far more than any of ours has.
+const MAX_ERROR_CHARS: usize = 4_000;
+
+/// Gives a text of an error as it may leave: one that is too long is cut, and says so.
+pub fn bounded(text: &str) -> String {
+    let Some((cut, _)) = text.char_indices().nth(MAX_ERROR_CHARS) else { return text.to_owned() };
+    let (shown, rest) = text.split_at(cut);
+    format!("{shown}… ({} more characters)", rest.chars().count())
+}
+
+fn bound(detail: &mut Value) {
+    match detail {
+        Value::String(text) if text.len() > MAX_ERROR_CHARS => *text = bounded(text),
+        Value::Array(elements) => elements.iter_mut().for_each(bound),
+        Value::Object(members) => members.values_mut().for_each(bound),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A pointer of a million characters came back twice, in an answer of two megabytes.
+    #[test]
+    fn what_was_received_comes_back_bounded() {
+        let long = "x".repeat(1_000_000);
+        let error = ToolError::bad_request(format!("no `{long}`"))
+            .with_detail("received", long.clone())
+            .with_detail("all", json!({ "some": [long] }));
+        for shape in [ErrorShape::Coded, ErrorShape::OkFalse] {
+            let text = error.to_json(shape).to_string();
+            assert!(text.len() < 16_000 && text.contains("more characters"), "{}", text.len());
+        }
+        assert_eq!(bounded("short"), "short");
+    }
 
     #[test]
     fn names_and_statuses_are_unique_and_legal() {

@@ -51,7 +51,7 @@ pub mod tables;
 pub use arguments::{Accepted, InputSchema, accept};
 pub use call::{Answer, Call, Image, Link, Progress, Tool};
 pub use disk::disk_full;
-pub use error::{Code, STORE_RETRY_SECONDS, ToolError};
+pub use error::{Code, STORE_RETRY_SECONDS, ToolError, bounded};
 pub use exposure::{Exposure, ToolNames};
 pub use instructions::instructions;
 pub use paging::{Filled, fill, given, position};

@@ -2,7 +2,7 @@
 
 use ingest::{JobService as _, ObjectError};
 
-use super::{Fixture, member, open_collection};
+use super::{Fixture, admin, member, open_collection};
 use crate::{DocumentState, Error, NewDocument, Visibility, limits};
 
 /// An answer says that documents are on their way, empty or not: a wrong one was given without a word
@@ -291,4 +291,24 @@ fn deleting_a_collection_while_documents_arrive_leaves_nothing() {
             assert_eq!(counts.n_documents, 0, "passages stay in `{}`", namespace.id);
         }
     }
+}
+
+/// A job that had listed an upload before another one indexed it took the upload for one that was
+/// replaced, and removed the file that the document was made from.
+#[test]
+fn a_file_that_its_document_names_is_not_forgotten() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let added = world.add(&ann, &collection, &["The first rule."]);
+    let id = &added.documents[0].id;
+    let document = world.service.get_document(&ann, id).unwrap();
+    let original = document.original.unwrap().file;
+    world.service.forget_uploads([original.as_str()]);
+    assert_eq!(world.uploads().len(), 1, "the row names it");
+    let strange = original.replace(id.as_str(), "00000000-0000-4000-8000-000000000000");
+    world.service.forget_uploads([strange.as_str()]);
+    assert_eq!(world.uploads().len(), 1);
+    assert!(world.service.original(&admin("acme"), id).is_ok());
 }

@@ -98,6 +98,6 @@ pub(super) fn refusal(uri: &str, error: &ToolError) -> ErrorData {
         _ => ErrorCode::INTERNAL_ERROR,
     };
     let mut data = error.to_json(ErrorShape::Coded)["error"].take();
-    data["uri"] = uri.into();
-    ErrorData::new(code, error.message.clone(), Some(data))
+    data["uri"] = tools::bounded(uri).into();
+    ErrorData::new(code, tools::bounded(&error.message), Some(data))
 }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::credentials::{MAX_ELEMENTS, MAX_LOOKED_AT_BYTES};
+use super::phrases::{in_brackets, value_behind};
 use super::{after, before};
 
 /// How far before a name its own beginning is looked for: `spring.datasource.` of `password`.
@@ -48,6 +49,9 @@ pub(super) fn separator(text: &str, name: Range<usize>, is_scheme: bool) -> Opti
     if let Some(value) = nested(after_space) {
         return Some((Sign::Equals, value));
     }
+    if let Some(value) = value_behind(rest) {
+        return Some((Sign::Bare, value));
+    }
     match plain(after_space) {
         Some((Sign::Colon | Sign::Equals, value)) if nested(value).is_some() => {
             Some((Sign::Equals, nested(value)?))
@@ -88,12 +92,13 @@ fn plain(rest: &str) -> Option<(Sign, &str)> {
         ("war ", Sign::Verb),
         ("est ", Sign::Verb),
         ("es ", Sign::Verb),
+        ("lautet: ", Sign::Verb),
         ("lautet ", Sign::Verb),
         ("è ", Sign::Verb),
         ("é ", Sign::Verb),
         ("-Value ", Sign::Verb),
         ("-> ", Sign::Verb),
-        ("→ ", Sign::Verb),
+        ("→", Sign::Verb),
         ("は", Sign::Verb),
         ("是", Sign::Verb),
         ("为", Sign::Verb),
@@ -240,16 +245,23 @@ fn value_below<'a>(path: &str, name: &str, mut lines: &'a str) -> Option<&'a str
     None
 }
 
-/// `"secret": {"value": "…"}`, `variable "password" { default = "…" }`: gives the text that begins
-/// with the value, where it comes first.
+/// `"secret": {"value": "…"}`, `variable "password" { type = string, default = "…" }`: gives the text
+/// that begins with the value.
 fn nested(rest: &str) -> Option<&str> {
     let inner = rest.trim_start().strip_prefix('{')?;
-    let inner = inner.trim_start_matches(['"', '\'', '\\', ' ', '\t', '\r', '\n']);
-    let after = ["value", "default"].iter().find_map(|word| {
-        inner.get(..word.len()).filter(|first| first.eq_ignore_ascii_case(word))?;
-        inner.get(word.len()..)
-    })?;
-    after.trim_start_matches(['"', '\'', '\\', ' ', '\t']).strip_prefix([':', '='])
+    let members = after(inner, 0, MAX_LOOKED_AT_BYTES);
+    let members = members.split(['{', '}']).next()?;
+    let mut begins = std::iter::once(0)
+        .chain(members.match_indices([',', '\n', ';']).map(|(at, _)| at + 1))
+        .take(MAX_MEMBER_LINES * 2);
+    begins.find_map(|at| {
+        let member = inner.get(at..)?.trim_start_matches(['"', '\'', '\\', ' ', '\t', '\r', '\n']);
+        let behind = ["value", "default"].iter().find_map(|word| {
+            member.get(..word.len()).filter(|first| first.eq_ignore_ascii_case(word))?;
+            member.get(word.len()..)
+        })?;
+        behind.trim_start_matches(['"', '\'', '\\', ' ', '\t']).strip_prefix([':', '='])
+    })
 }
 
 /// `<key>Password</key><string>…</string>`, `<td>Password</td><td>…</td>`: gives the text of the
@@ -372,7 +384,10 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
     }
     // `define('DB_PASSWORD', '…')`, `setenv("PASSWORD", "…")`.
     let argument = rest.strip_prefix(['"', '\'']).and_then(|rest| rest.strip_prefix(','));
-    if let Some(value) = argument.filter(|_| head.ends_with("('") || head.ends_with("(\"")) {
+    let is_argument = |head: &str| {
+        head.strip_suffix(['"', '\'']).is_some_and(|call| call.trim_end_matches(' ').ends_with('('))
+    };
+    if let Some(value) = argument.filter(|_| is_argument(head)) {
         return Some((Sign::Verb, value));
     }
     // `setPassword("…")`.
@@ -398,6 +413,9 @@ fn by_place<'a>(text: &str, from: usize, rest: &'a str) -> Option<(Sign, &'a str
     }
     // `--password …`, `login ann password …`, `PASSWORD '…'`, and a bare one.
     let is_spaced = rest.starts_with(' ');
+    if let Some(value) = in_brackets(value).filter(|_| is_spaced) {
+        return Some((Sign::Bare, value));
+    }
     let is_flag = name.starts_with('-');
     let line = head.rsplit('\n').next().unwrap_or_default();
     // `ENV DB_PASSWORD …` of a Dockerfile has no other sign either.

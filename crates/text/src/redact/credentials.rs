@@ -9,8 +9,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::announced::{Sign, listed_below, mapped, separator, typed, value_before};
 use super::names::{qualifier_len, without_qualifiers};
+use super::phrases::{in_brackets, is_made_up, value_ahead};
 use super::placeholder::is_placeholder;
 use super::random_strings::{MIN_RANDOM_BYTES, find_random};
+use super::secret_words::{WORDS, behind_verb, is_general};
 use super::values::{Closing, Ends};
 use super::{PrivateKind, PrivatePiece, after, aligned, before};
 
@@ -20,113 +22,6 @@ pub(super) const MAX_LOOKED_AT_BYTES: usize = 512;
 pub(super) const MAX_ELEMENTS: usize = 256;
 /// How far after the word a random string is still its secret.
 const NEAR_BYTES: usize = 80;
-
-/// Words that announce a secret, found in any case and normal form.
-const WORDS: &[&str] = &[
-    "password",
-    "passwords",
-    "passphrases",
-    "secrets",
-    "api_keys",
-    "apikeys",
-    "api keys",
-    "password d'accesso",
-    "parola de acces",
-    "parolă de acces",
-    "heslo",
-    "jelszó",
-    "adgangskode",
-    "passord",
-    "salasana",
-    "kata sandi",
-    "mật khẩu",
-    "şifre",
-    "κωδικός πρόσβασης",
-    "συνθηματικό",
-    "كلمة المرور",
-    "كلمة السر",
-    "كلمة مرور",
-    "סיסמה",
-    "סיסמא",
-    "पासवर्ड",
-    "รหัสผ่าน",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pass",
-    "pwd",
-    "pw",
-    "psk",
-    "pass word",
-    "pass-word",
-    "pass_word",
-    "pass phrase",
-    "pass-phrase",
-    "pass_phrase",
-    "storepass",
-    "storepassword",
-    "keypass",
-    "keypassword",
-    "requirepass",
-    "masterauth",
-    "bindpw",
-    "rootpw",
-    "mdp",
-    "pre-shared-key",
-    "pre-shared key",
-    "preshared key",
-    "secret",
-    "api_key",
-    "apikey",
-    "api-key",
-    "api key",
-    "access_key",
-    "accesskey",
-    "access key",
-    "access-key",
-    "secret_key",
-    "secretkey",
-    "secret key",
-    "secret-key",
-    "private_key",
-    "privatekey",
-    "private key",
-    "account_key",
-    "accountkey",
-    "auth_key",
-    "authkey",
-    "encryption_key",
-    "signing_key",
-    "token",
-    "bearer",
-    "authorization",
-    "credential",
-    "credentials",
-    "identified by",
-    "parola",
-    "parolă",
-    "parolei",
-    "passwort",
-    "kennwort",
-    "mot de passe",
-    "contraseña",
-    "contrasena",
-    "senha",
-    "wachtwoord",
-    "hasło",
-    "lösenord",
-    "пароль",
-    "пароля",
-    "パスワード",
-    "暗証番号",
-    "秘密鍵",
-    "密码",
-    "密碼",
-    "口令",
-    "密钥",
-    "비밀번호",
-    "암호",
-];
 
 static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
@@ -207,6 +102,9 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
         {
             values.extend(value(text, at, name, Sign::Equals, false, &mut ends));
         }
+        if values.is_empty() {
+            values.extend(value_ahead(text, word.start()..end, name));
+        }
         for value in values {
             searched_to = searched_to.max(value.end);
             found.push(PrivatePiece { kind: PrivateKind::Password, bytes: value });
@@ -269,7 +167,10 @@ fn paired_values(
     ends: &mut Ends,
 ) -> Vec<Range<usize>> {
     let is_scheme = name.eq_ignore_ascii_case("bearer");
-    let Some((mut sign, after_sign)) = separator(text, name_at.clone(), is_scheme) else {
+    let behind = text.get(name_at.end..).and_then(|rest| behind_verb(name, rest));
+    let separated = || separator(text, name_at.clone(), is_scheme);
+    let of_its_language = behind.map(|value| (Sign::Verb, value));
+    let Some((mut sign, after_sign)) = of_its_language.or_else(separated) else {
         return vec![];
     };
     let at = |rest: &str| text.len() - rest.len();
@@ -284,6 +185,9 @@ fn paired_values(
     // `Authorization: Bearer …` is announced once more by its scheme.
     for scheme in ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "] {
         value_text = value_text.strip_prefix(scheme).unwrap_or(value_text);
+    }
+    if let Some(inside) = in_brackets(value_text) {
+        return value(text, at(inside), name, Sign::Bare, false, ends).into_iter().collect();
     }
     if sign == Sign::Colon {
         let after_properties = without_properties(value_text);
@@ -407,13 +311,11 @@ fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: b
         || is_path_of_names(value);
     let lower = name.to_ascii_lowercase();
     let singular = lower.strip_suffix('s').filter(|one| !one.ends_with("as")).unwrap_or(&lower);
-    let is_general = ["pass", "pw", "psk", "mdp", "token", "secret", "authorization", "credential"]
-        .contains(&singular);
     if is_call && !is_quoted {
         return false;
     }
     // These words also name counts, kinds and grammar, so their value must look random.
-    if is_general || singular.ends_with("key") {
+    if is_general(singular) {
         return n_chars >= 8 && has_digit && has_letter;
     }
     match sign {
@@ -426,8 +328,8 @@ fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: b
         // The cell beside one of headings holds another.
         Sign::Cell => has_digit && has_letter && n_chars >= 6,
         Sign::Space => is_mixed && n_chars >= MIN_RANDOM_BYTES,
-        // Words of prose come after it: they do not have letters of both cases and digits.
-        Sign::Bare => has_digit && inner_capital && n_chars >= 8,
+        // Words of prose come after it: they do not have letters and digits.
+        Sign::Bare => is_made_up(value),
     }
 }
 

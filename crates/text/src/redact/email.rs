@@ -96,8 +96,13 @@ fn ideograph_domain(tail: &str) -> Option<&str> {
     let run = tail.get(..len)?;
     let name_len = run.find('.').filter(|at| *at > 0)?;
     let (_, rest) = run.split_at_checked(name_len + 1)?;
-    let ending = IDEOGRAPH_ENDINGS.iter().find(|ending| rest.starts_with(**ending))?;
-    tail.get(..name_len + 1 + ending.len())
+    let latin = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let has_ending = (2..=6).contains(&latin) && run.get(..name_len)?.contains(is_ideograph);
+    let ending_len = match IDEOGRAPH_ENDINGS.iter().find(|ending| rest.starts_with(**ending)) {
+        Some(ending) => ending.len(),
+        None => Some(latin).filter(|_| has_ending)?,
+    };
+    tail.get(..name_len + 1 + ending_len)
 }
 
 fn local_part(head: &str) -> Option<&str> {
@@ -161,6 +166,7 @@ mod tests {
             "\"carla munoz\"@mail.example.com",
             "carla.munoz@mail。example。com",
             "用户@例子.公司",
+            "用户@例え.jp",
             "carla.munoz&#64;mail.example.com",
             "carla.munoz%40mail.example.com",
         ] {

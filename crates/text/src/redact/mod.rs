@@ -17,6 +17,7 @@ mod announced;
 mod check_digits;
 mod columns;
 mod commands;
+mod cookies;
 mod credentials;
 mod email;
 mod environment;
@@ -29,12 +30,16 @@ mod numbers;
 mod own_keys;
 mod payment_card;
 mod phone;
+mod phrases;
 mod placeholder;
 mod provider_keys;
 mod random_strings;
+mod secret_words;
 mod sql;
 mod values;
 
+#[cfg(test)]
+mod forms_tests;
 #[cfg(test)]
 mod table_tests;
 #[cfg(test)]
@@ -181,6 +186,7 @@ fn found_by(text: &str, has_signs: bool, is_announced: bool) -> Vec<PrivatePiece
     environment::find(text, &mut found);
     hashes::find(text, &mut found);
     commands::find(text, &mut found);
+    cookies::find(text, &mut found);
     iban::find(text, &mut found);
     numbers::find(text, &mut found);
     email::find(text, &mut found);

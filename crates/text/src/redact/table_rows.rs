@@ -90,6 +90,11 @@ impl Table {
         if secrets.is_empty() || secrets.len() == cells.len() {
             return None;
         }
+        // A line of code may end in a comma behind one name: `eq_token,`.
+        let n_named = cells.iter().filter(|cell| !heading(cell).is_empty()).count();
+        if n_named < 2 && is_in_prose(separator) {
+            return None;
+        }
         // Headings are short names; a sentence with commas is none.
         let (n_chars, n_words) =
             if is_in_prose(separator) { MAX_HEADING } else { MAX_LONG_HEADING };

@@ -270,3 +270,16 @@ fn hostile_tables_end_soon() {
         assert!(redact(&text).text.starts_with("user,password,c,d,e,f\n"), "{line:?}");
     }
 }
+
+/// One name and a comma were headings, and the lines of code below them rows.
+#[test]
+fn lines_of_code_are_no_table() {
+    for code in [
+        "Generics {\n    eq_token,\n    bounds,\n    default,\n}\n",
+        "use crate::token,\nuse alloc::vec::Vec,\n",
+        " 'HAVE_STRUCT_PASSWD_PW_PASSWD': 1,\n 'HAVE_STRUCT_STAT_ST_BIRTHTIME': 0,\n",
+        "    \"Token\",\n    \"TokenConverter\",\n    \"White\",\n",
+    ] {
+        assert_eq!(redact(code).text, code);
+    }
+}

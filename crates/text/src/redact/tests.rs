@@ -332,7 +332,7 @@ fn private_examples() -> Vec<(String, Vec<Range<usize>>)> {
 }
 
 /// What a reader of the text in pieces of `n_chars` gets to see, marks left out.
-fn read_in_pieces(source: &str, n_chars: usize, context_chars: usize) -> String {
+pub(super) fn read_in_pieces(source: &str, n_chars: usize, context_chars: usize) -> String {
     let starts: Vec<usize> =
         source.char_indices().map(|(at, _)| at).chain([source.len()]).collect();
     let n_source = starts.len() - 1;

@@ -16,6 +16,9 @@ use crate::{Answer, Call, Spec, Tool, ToolError};
 /// server cuts what is given, and only nonsense is refused.
 const MAX_AROUND: usize = 1_000_000;
 
+/// The longest pointer: that of a value far inside a JSON document.
+const MAX_POINTER_CHARS: usize = 16_384;
+
 /// The tool.
 pub struct OpenFile {
     service: Service,
@@ -74,6 +77,15 @@ impl Tool for OpenFile {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { path, pointer, offset, before, after } = call.parse()?;
+        let n_chars = pointer.as_deref().map_or(0, |pointer| pointer.chars().count());
+        if n_chars > MAX_POINTER_CHARS {
+            let message = format!(
+                "`pointer` must have at most {MAX_POINTER_CHARS} characters and has {n_chars}"
+            );
+            return Err(ToolError::bad_request(message)
+                .with_detail("argument", "pointer")
+                .with_hint("call `openFile` with the pointer of a result of `searchFiles`"));
+        }
         let path = path_in(path);
         let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars: None };
         loop {
