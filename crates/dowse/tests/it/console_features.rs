@@ -354,6 +354,53 @@ fn a_person_makes_things_for_agents() {
     person.has_not_complained();
 }
 
+/// A page that nobody sees holds no connection: a browser has six, and pages in the background
+/// kept all of them.
+#[test]
+fn a_page_in_the_background_leaves_its_connection_to_others() {
+    let demo = Demo::start();
+    let Some(mut person) = Person::at(demo.server.url("")) else { return };
+    person.open("/sources");
+    person.wait("document.querySelector('[data-events]')");
+    // What is opened and closed from here on is counted.
+    person.browser.evaluate(
+        "window.opened = []; const Real = EventSource; \
+         window.EventSource = class extends Real { constructor(at) { super(at); opened.push(this); } }; \
+         window.seen = is => { Object.defineProperty(document, 'hidden', { get: () => !is, configurable: true }); \
+         document.dispatchEvent(new Event('visibilitychange')); }; \
+         seen(false); seen(true); seen(true)",
+    );
+    assert_eq!(person.browser.evaluate("opened.length"), json!(1), "one for both parts");
+    person.browser.evaluate("seen(false)");
+    assert_eq!(person.browser.evaluate("opened[0].readyState"), json!(2));
+    person.browser.evaluate("seen(true)");
+    assert_eq!(person.browser.evaluate("opened.length"), json!(2));
+    person.has_not_complained();
+}
+
+/// Letters are keys, and can be switched off; what a search found is said in one sentence.
+#[test]
+fn a_person_switches_keys_off_and_hears_what_was_found() {
+    let demo = Demo::start();
+    let Some(mut person) = Person::at(demo.server.url("")) else { return };
+    person.open("/");
+    person.fill("#q", "remote work");
+    person.wait("document.querySelector('[role=status]').textContent.includes(' of ')");
+    person.wait("document.title === 'remote work · Dowse'");
+    person.browser.press("Escape");
+    person.browser.press("?");
+    person.wait("document.querySelector('#keys').open");
+    person.browser.evaluate("document.querySelector('[data-letters]').click()");
+    person.click("#keys form button");
+    person.wait("!document.querySelector('#keys').open");
+    person.browser.press("?");
+    assert!(!person.browser.is_true("document.querySelector('#keys').open"));
+    person.open("/tables");
+    person.browser.press("?");
+    assert!(!person.browser.is_true("document.querySelector('#keys').open"));
+    person.has_not_complained();
+}
+
 /// The playground, the record with its filters, what the agent saw and today's answer, weak
 /// queries, cost, latency by tool and stage, health and what `dowse check` says.
 #[test]

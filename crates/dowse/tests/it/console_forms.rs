@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use testkit::{Folder, Http, Response};
+use testkit::{Folder, Http, Request, Response};
 
 use crate::console::{form_token, page, post};
 use crate::test_server::TestServer;
@@ -204,6 +204,91 @@ fn the_answer_of_a_tool_that_creates_can_be_loaded_again() {
     assert_eq!(n_charts(), 1);
 }
 
+/// An endpoint kept the tools it was made with: another one needed another address and key.
+#[test]
+fn a_project_with_its_tools_and_endpoints_can_be_changed() {
+    let server = TestServer::start("");
+    let http = server.http();
+    let Project { id, endpoint } = project(http);
+    let place = format!("/contexts/{id}");
+    let get = |path: &str| http.get(path).json();
+    let tables = get(&format!("/v1/projects/{id}/tables"));
+    let table = tables["tables"][0]["id"].as_str().unwrap().to_owned();
+    let second = json!({ "type": "search", "table_id": table, "name": "search_manual" });
+    made(http, "/v1/tools", &second);
+    let keys = get(&format!("/v1/endpoints/{endpoint}"))["keys"].clone();
+    let change = |action: &str, name: &str, changed: &[(&str, &str)]| {
+        let mut form = fields(&page(http, &place, ""), &format!("/do/{action}"));
+        for (field, value) in changed.iter().chain([&("name", name)]) {
+            let known = form.iter_mut().find(|(known, _)| known == field);
+            let (_, held) = known.unwrap_or_else(|| panic!("{action} has no `{field}`"));
+            (*value).clone_into(held);
+        }
+        let done = send(http, &format!("/do/{action}"), &form);
+        assert_eq!((done.status, done.header("location")), (303, Some(place.as_str())));
+    };
+    // Every box of the form is sent, as if all of them were ticked.
+    change("update-endpoint", "helpers", &[]);
+    let changed = get(&format!("/v1/endpoints/{endpoint}"));
+    assert_eq!(changed["name"], "helpers");
+    assert_eq!(changed["tool_ids"].as_array().unwrap().len(), 2);
+    assert_eq!(changed["keys"], keys);
+    change(
+        "update-tool",
+        "read_handbook",
+        &[("description", "Reads it"), ("json_path", "/chapters")],
+    );
+    let tools = get(&format!("/v1/projects/{id}/tools"));
+    let is_changed =
+        |tool: &&Value| tool["name"] == "read_handbook" && tool["json_path"] == "/chapters";
+    assert!(tools["tools"].as_array().unwrap().iter().any(|tool| is_changed(&tool)), "{tools}");
+    change("update-project", "Handbooks", &[]);
+    assert_eq!(get(&format!("/v1/projects/{id}"))["name"], "Handbooks");
+    let of_document = format!("/contexts/documents/{table}");
+    let shown = page(http, &of_document, "");
+    let mut rename = fields(&shown, "/do/update-table");
+    rename.retain(|(name, _)| name != "name");
+    rename.push(("name".to_owned(), "handbook".to_owned()));
+    assert_eq!(send(http, "/do/update-table", &rename).status, 303);
+    let replaced = upload(http, &format!("/replace-json/{table}"), &shown, "{\"pages\":[7]}");
+    assert_eq!(replaced.status, 202, "{}", replaced.text());
+    let shown = page(http, &of_document, "").text();
+    assert!(shown.contains("<h1>handbook</h1>") && shown.contains("pages"), "{shown}");
+}
+
+/// Sends a file as the script of a page does.
+fn upload(http: &Http, path: &str, shown: &Response, text: &str) -> Response {
+    let name = if path.starts_with("/replace-json") { "new.json" } else { "new.txt" };
+    let part = format!("Content-Disposition: form-data; name=\"file\"; filename=\"{name}\"");
+    let body = format!("--b\r\n{part}\r\n\r\n{text}\r\n--b--\r\n");
+    let request = Request::new("POST", path)
+        .header("Content-Type", "multipart/form-data; boundary=b")
+        .header("X-Dowse-Form", &form_token(shown));
+    http.send(&request.body(body))
+}
+
+/// The content of a document is replaced at its address, and nobody else's page does that.
+#[test]
+fn the_content_of_a_document_is_replaced_on_its_page() {
+    let server = TestServer::start("");
+    let http = server.http();
+    let base = made(http, "/v1/knowledge-bases", &json!({ "name": "Rules" }));
+    let collections = format!("/v1/knowledge-bases/{base}/collections");
+    let collection = made(http, &collections, &json!({ "name": "All", "clearance": "public" }));
+    let documents = format!("/v1/collections/{collection}/documents");
+    let text = json!({ "title": "Leave", "text": "Annual leave is twenty days." });
+    let document = made(http, &documents, &text);
+    let place = format!("/knowledge/documents/{document}");
+    let shown = page(http, &place, "");
+    assert!(shown.text().contains(&format!("data-upload=\"/replace/{document}\"")));
+    let path = format!("/replace/{document}");
+    let forged = http.send(&Request::new("POST", &path).body("x"));
+    assert_eq!(forged.status, 403);
+    let replaced = upload(http, &path, &page(http, "/knowledge", ""), "Leave is thirty days.");
+    assert_eq!(replaced.status, 202, "{}", replaced.text());
+    server.wait_until(|| page(http, &place, "").text().contains("thirty days"));
+}
+
 /// A folder's card said `running` after its job was cancelled until the page was loaded again.
 #[test]
 fn the_card_of_a_folder_is_sent_anew_as_its_jobs_go_on() {
@@ -224,7 +309,7 @@ fn the_card_of_a_folder_is_sent_anew_as_its_jobs_go_on() {
         assert!(n_read > 0, "{seen}");
         seen.push_str(&String::from_utf8_lossy(&buffer[..n_read]));
     }
-    assert!(seen.contains("event: part") && seen.contains("/docs"), "{seen}");
+    assert!(seen.contains("event: folders") && seen.contains("/docs"), "{seen}");
     // A proxy that gathers what it hands on would show no progress.
     assert!(seen.contains("x-accel-buffering: no"), "{seen}");
 }

@@ -106,6 +106,55 @@ fn lists_lead_to_their_end() {
     assert_eq!(tools.matches("?made=").count(), N - 1);
 }
 
+/// A person could not go on behind fifty results, where an agent can, and what was there was said
+/// to be no candidate.
+#[test]
+fn a_search_leads_to_its_end_as_an_agents_does() {
+    let server = server();
+    let http = server.http();
+    let titles = |answer: &Response| -> Vec<String> {
+        let text = answer.text();
+        let links = text.split("class=\"title\" href=\"").skip(1);
+        links.map(|link| link.split(['>', '<']).nth(1).unwrap().to_owned()).collect()
+    };
+    let (mut seen, mut address) = (Vec::new(), "/?q=lamp+quay&limit=50".to_owned());
+    for _ in 0..10 {
+        let answer = page(http, &address, "");
+        seen.extend(titles(&answer));
+        match links(&answer, "/open/").1 {
+            Some(next) => address = next,
+            None => break,
+        }
+    }
+    assert_eq!(seen.len(), 60, "{seen:?}");
+    assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 60);
+    let last = page(http, &address, "").text();
+    assert!(last.contains("behind the first 50") && last.contains("rel=\"first\""), "{last}");
+    assert!(last.contains("<span class=\"place\">51</span>"), "{last}");
+    let why = format!("/?q=lamp+quay&view=missing&document={}", seen[54]);
+    let why = page(http, &why, "").text();
+    assert!(why.contains("Lost at: Number of results") && why.contains("at place 55"), "{why}");
+}
+
+/// Every query that found little can be reached, not the fifty most frequent ones.
+#[test]
+fn queries_that_found_little_go_on_to_their_end() {
+    let server = server();
+    let http = server.http();
+    for number in 0..55 {
+        let query = json!({ "query": format!("walrus{number}") });
+        assert_eq!(http.post_json("/v1/call/search", &query).status, 200);
+    }
+    let (mut seen, mut address) = (BTreeSet::new(), Some("/activity?view=weak".to_owned()));
+    while let Some(next) = address.take() {
+        let answer = page(http, &next, "");
+        let text = answer.text();
+        seen.extend((0..55).filter(|number| text.contains(&format!(">walrus{number}</td>"))));
+        address = links(&answer, "/").1;
+    }
+    assert_eq!(seen.len(), 55);
+}
+
 #[test]
 fn what_a_form_holds_arrives_as_it_was_written() {
     let server = server();

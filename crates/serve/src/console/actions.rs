@@ -122,12 +122,21 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
             Some(json!({ "name": text("name") })),
             "/contexts/{id}".to_owned(),
         ),
+        "update-project" => (
+            Method::PATCH,
+            format!("/v1/projects/{id}"),
+            Some(json!({ "name": text("name") })),
+            next,
+        ),
         "delete-project" => delete(format!("/v1/projects/{id}"), "/contexts"),
         // As it was written: reading it here would lose digits and keys that occur twice.
         "create-table" => {
             let path = format!("/v1/projects/{parent}/tables?name={}", encoded(&text("name")));
             let body = Some(Body::Text(params.text("data").to_owned()));
             return Ok(Action { method: Method::POST, path, body, next });
+        }
+        "update-table" => {
+            (Method::PATCH, format!("/v1/tables/{id}"), Some(json!({ "name": text("name") })), next)
         }
         "delete-table" => delete(format!("/v1/tables/{id}"), &next),
         "create-tool" => (
@@ -137,6 +146,14 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
                 "type": text("type"), "table_id": text("table_id"), "json_path": text("json_path"),
                 "name": text("name"), "description": text("description"),
             })),
+            next,
+        ),
+        "update-tool" => (
+            Method::PATCH,
+            format!("/v1/tools/{id}"),
+            Some(
+                json!({ "name": text("name"), "description": text("description"), "json_path": text("json_path") }),
+            ),
             next,
         ),
         "reindex-tool" => (Method::POST, format!("/v1/tools/{id}/reindex"), None, next),
@@ -151,6 +168,11 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
                 ),
                 next,
             )
+        }
+        "update-endpoint" => {
+            let tools: Vec<&str> = params.all("tool_ids").collect();
+            let change = json!({ "name": text("name"), "tool_ids": tools });
+            (Method::PATCH, format!("/v1/endpoints/{id}"), Some(change), next)
         }
         "delete-endpoint" => delete(format!("/v1/endpoints/{id}"), &next),
         "add-key" => (Method::POST, format!("/v1/endpoints/{id}/keys"), None, next),
@@ -167,7 +189,13 @@ fn visibility(params: &Params) -> &str {
 
 /// Passes files on to a collection.
 pub(super) async fn upload(viewer: Viewer, Path(id): Path<String>, request: Request) -> Response {
-    pass_on(viewer, &format!("/v1/collections/{}/documents", encoded(&id)), request).await
+    let path = format!("/v1/collections/{}/documents", encoded(&id));
+    pass_on(viewer, Method::POST, &path, request).await
+}
+
+/// Passes on the file that takes the place of a document.
+pub(super) async fn replace(viewer: Viewer, Path(id): Path<String>, request: Request) -> Response {
+    pass_on(viewer, Method::PUT, &format!("/v1/documents/{}", encoded(&id)), request).await
 }
 
 /// Passes a JSON document on to a project.
@@ -176,10 +204,20 @@ pub(super) async fn upload_json(
     Path(id): Path<String>,
     request: Request,
 ) -> Response {
-    pass_on(viewer, &format!("/v1/projects/{}/tables", encoded(&id)), request).await
+    let path = format!("/v1/projects/{}/tables", encoded(&id));
+    pass_on(viewer, Method::POST, &path, request).await
 }
 
-async fn pass_on(viewer: Viewer, path: &str, mut request: Request) -> Response {
+/// Passes on the file that takes the place of a JSON document.
+pub(super) async fn replace_json(
+    viewer: Viewer,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    pass_on(viewer, Method::PUT, &format!("/v1/tables/{}", encoded(&id)), request).await
+}
+
+async fn pass_on(viewer: Viewer, method: Method, path: &str, mut request: Request) -> Response {
     let token = request.headers().get(FORM_TOKEN_HEADER).and_then(|token| token.to_str().ok());
     if let Err(refusal) = check_token(&viewer, token.unwrap_or_default()) {
         return refusal;
@@ -187,6 +225,7 @@ async fn pass_on(viewer: Viewer, path: &str, mut request: Request) -> Response {
     if let Err(error) = viewer.may_change() {
         return crate::http::coded(&error);
     }
+    *request.method_mut() = method;
     match path.parse() {
         Ok(uri) => *request.uri_mut() = uri,
         Err(_) => return crate::http::coded(&ToolError::bad_request("the address is not right")),

@@ -1,6 +1,8 @@
 //! `/activity`: who called what and what they got.
 
+use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use futures::stream;
 use guard::{Audit, Entry, Outcome};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
@@ -20,8 +22,8 @@ const LOOKED_AT: usize = 20_000;
 /// Entries of one page.
 const SHOWN: usize = 100;
 
-/// Entries of one export.
-const EXPORTED: usize = 50_000;
+/// Entries that an export reads at a time.
+const EXPORTED: usize = 20_000;
 
 /// How far back one can look, with the name of each choice.
 const PERIODS: [(&str, &str, i64); 4] = [
@@ -43,7 +45,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         "judged" => Ok(Vec::new()),
         _ => entries(&viewer, &params, n_entries).await,
     };
-    let clean = params.without("before").without("view");
+    let clean = params.without("before").without("view").without("from");
     let body = html! {
         div .head { h1 { "Activity" }
             @if view != "judged" {
@@ -58,7 +60,8 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         @match &entries {
             Err(error) => (problem(error)),
             Ok(entries) => @match view {
-                "weak" => (activity_weak::groups(&viewer, &params, entries)),
+                "weak" => { (activity_weak::groups(&viewer, &params, entries))
+                    @if entries.len() == LOOKED_AT { p .note { "Looked at: the newest " (thousands(LOOKED_AT)) " calls that fit." } } },
                 "cost" => (activity_cost::figures(&viewer, &params, entries)),
                 "judged" => (activity_judged::cases(&viewer, &params).await),
                 _ => (rows(&viewer, &params, entries)),
@@ -179,7 +182,21 @@ fn filters(viewer: &Viewer, params: &Params, view: &str) -> Markup {
 
 /// Where the page of a call is.
 pub(super) fn address(viewer: &Viewer, entry: &Entry) -> String {
-    viewer.href(&format!("/activity/{}?at={}", encoded(&entry.request), entry.at.0))
+    viewer.href(&path_of(&entry.request, entry.at))
+}
+
+/// Last parts of addresses that are no ids of calls.
+const NAMES: [&str; 4] = ["call", "export", "forget", "judge"];
+
+/// The address of a call below the base. Whoever calls may choose the id, and some would lead
+/// elsewhere: to another page of this section, or, as `..`, out of it.
+fn path_of(request: &str, at: Timestamp) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
+    let at = at.0;
+    match !request.is_empty() && request.chars().all(is_plain) && !NAMES.contains(&request) {
+        true => format!("/activity/{request}?at={at}"),
+        false => format!("/activity/call?request={}&at={at}", encoded(request)),
+    }
 }
 
 fn rows(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Markup {
@@ -214,22 +231,60 @@ fn rows(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Markup {
     }
 }
 
-/// Gives the calls that fit as JSON lines.
+/// Gives the calls that fit as JSON lines, the newest first, as many as there are.
 pub(super) async fn export(viewer: Viewer, params: Params) -> Response {
-    let entries = match entries(&viewer, &params, EXPORTED).await {
+    let first = match entries(&viewer, &params, EXPORTED).await {
         Ok(entries) => entries,
         Err(error) => return error_page(&viewer, &error),
     };
+    let parts = stream::unfold(Some(Ok::<_, ToolError>(first)), move |entries| {
+        let (viewer, params) = (viewer.clone(), params.clone());
+        async move {
+            let entries: Vec<Entry> = match entries? {
+                Ok(entries) => entries,
+                // A download that breaks off says that it is not whole.
+                Err(error) => return Some((Err(std::io::Error::other(error.message)), None)),
+            };
+            let last = entries.last().filter(|_| entries.len() == EXPORTED).map(Entry::mark);
+            let next = match last {
+                Some(mark) => {
+                    Some(self::entries(&viewer, &params.with("before", &mark), EXPORTED).await)
+                }
+                None => None,
+            };
+            Some((Ok(json_lines(&entries)), next))
+        }
+    });
+    let headers = [
+        (CONTENT_TYPE, "application/x-ndjson"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"audit.jsonl\""),
+    ];
+    (headers, Body::from_stream(parts)).into_response()
+}
+
+fn json_lines(entries: &[Entry]) -> String {
     let mut text = String::new();
-    for entry in &entries {
+    for entry in entries {
         if let Ok(line) = serde_json::to_string(entry) {
             text.push_str(&line);
             text.push('\n');
         }
     }
-    let headers = [
-        (CONTENT_TYPE, "application/x-ndjson"),
-        (CONTENT_DISPOSITION, "attachment; filename=\"audit.jsonl\""),
-    ];
-    (headers, text).into_response()
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call whose id was `export` or `..` could not be looked at.
+    #[test]
+    fn no_id_leads_away_from_its_call() {
+        let path = |request: &str| path_of(request, Timestamp(7));
+        assert_eq!(path("550138eb-464c"), "/activity/550138eb-464c?at=7");
+        for request in ["", ".", "..", "export", "judge", "forget", "call", "judged.jsonl", "a/b"] {
+            let expected = format!("/activity/call?request={}&at=7", encoded(request));
+            assert_eq!(path(request), expected);
+        }
+    }
 }

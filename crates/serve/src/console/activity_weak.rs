@@ -9,10 +9,13 @@ use model::Timestamp;
 use super::layout::empty;
 use super::params::Params;
 use super::stages::score_bar;
-use super::time::ago;
+use super::time::{ago, thousands};
 use super::viewer::Viewer;
 
-/// Groups that are shown.
+/// The part of an address that says how many groups are before those of its page.
+const FROM: &str = "from";
+
+/// Groups of one page.
 const SHOWN: usize = 50;
 
 /// Best scores below this are called low unless the address says otherwise.
@@ -61,10 +64,11 @@ fn grouped(entries: &[Entry], below: f64) -> Vec<Group> {
 pub(super) fn groups(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Markup {
     let below = params.get("below").and_then(|text| text.parse().ok()).unwrap_or(LOW);
     let groups = grouped(entries, below);
+    let from = params.number(FROM, 0, groups.len().saturating_sub(1));
     let now = viewer.app.clock.now();
     html! {
         form .toolbar method="get" action=(viewer.href("/activity")) {
-            @for (name, value) in params.without("below").without("view").pairs() { input type="hidden" name=(name) value=(value); }
+            @for (name, value) in params.without("below").without("view").without(FROM).pairs() { input type="hidden" name=(name) value=(value); }
             input type="hidden" name="view" value="weak";
             div .field { label for="below" { "Best score below" }
                 input #below type="number" name="below" min="0" max="1" step="0.05" value=(below); }
@@ -83,7 +87,7 @@ pub(super) fn groups(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Mar
         } @else {
             div .scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "Query" } th scope="col" { "Tool" } th scope="col" .num { "Times" } th scope="col" { "Best score" } th scope="col" { "Last" } th scope="col" { "Next" } } }
-                tbody { @for group in groups.iter().take(SHOWN) { tr {
+                tbody { @for group in groups.iter().skip(from).take(SHOWN) { tr {
                     td .cell { (group.query) } td { code { (group.tool) } } td .num { (group.n_asked) }
                     td { @match group.best { Some(best) => (score_bar(best)), None => span .badge.warning { "nothing" } } }
                     td .nowrap { (ago(group.last, now)) }
@@ -93,7 +97,11 @@ pub(super) fn groups(viewer: &Viewer, params: &Params, entries: &[Entry]) -> Mar
                     }
                 } } }
             } }
-            @if groups.len() > SHOWN { p .note { (groups.len() - SHOWN) " more are less frequent." } }
+            @if groups.len() > SHOWN { div .pager {
+                @if from > 0 { a .button rel="first" href=(viewer.link("/activity", &params.without(FROM))) { "Most frequent" } }
+                span .note { (thousands((from + 1).min(groups.len()))) "–" (thousands((from + SHOWN).min(groups.len()))) " of " (thousands(groups.len())) }
+                @if from + SHOWN < groups.len() { a .button rel="next" href=(viewer.link("/activity", &params.with(FROM, &(from + SHOWN).to_string()))) { "Less frequent" } }
+            } }
         }
     }
 }

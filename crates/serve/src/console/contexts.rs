@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::confirm::asks;
+use super::contexts_change;
 use super::jobs::short_time;
 use super::json_view::text_box;
 use super::knowledge::{Place, array, hidden, input, text};
@@ -91,6 +92,7 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         @match &endpoints { Err(error) => (problem(error)), Ok(answer) => (endpoint_cards(&viewer, array(&answer["endpoints"]), &tool_list, &place)) }
         (cut(&endpoints, "endpoints", &paths[2]))
         @if may_change && !tool_list.is_empty() { details { summary { "New endpoint" } (new_endpoint(&viewer, &id, &tool_list, &here)) } }
+        @if may_change { hr; (contexts_change::project(&viewer, &id, &name, &here)) }
         @if may_delete {
             hr;
             form method="post" action=(viewer.href("/do/delete-project")) data-confirm { (asks(&format!("Delete the project {name} with its documents, tools and endpoints?")))
@@ -102,7 +104,7 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
 }
 
 /// Tells whether the person may change what is in a project now, and delete it.
-async fn rights(viewer: &Viewer, project: &str) -> (bool, bool) {
+pub(super) async fn rights(viewer: &Viewer, project: &str) -> (bool, bool) {
     let Some(service) = viewer.app.contexts.clone().filter(|_| viewer.may_change().is_ok()) else {
         return (false, false);
     };
@@ -169,7 +171,8 @@ fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], place: &Place<'
                     td .nowrap { @if !index.is_null() { (shown(&index["indexed_chunks_count"])) " of " (shown(&index["chunks_count"])) } }
                     td { @if place.may_change { div .actions {
                         @if !index.is_null() { form method="post" action=(viewer.href("/do/reindex-tool")) { (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small type="submit" { "Index anew" } } }
-                        form method="post" action=(viewer.href("/do/delete-tool")) data-confirm { (asks(&format!("Delete the tool {}?", text(tool, "name")))) (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } } } }
+                        form method="post" action=(viewer.href("/do/delete-tool")) data-confirm { (asks(&format!("Delete the tool {}?", text(tool, "name")))) (form_token(viewer)) (hidden("id", text(tool, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Delete" } } }
+                        (contexts_change::tool(viewer, tool, place)) } }
                 }
             } }
         } }
@@ -215,6 +218,7 @@ fn endpoint_cards(
                     @if place.may_change { form .bare method="post" action=(viewer.href("/do/revoke-key")) data-confirm { (asks("Revoke this key? Agents that use it are shut out at once.")) (form_token(viewer)) (hidden("parent", id)) (hidden("id", text(key, "id"))) (hidden("next", here)) button .small.danger type="submit" { "Revoke" } } }
                 } } }
                 @if place.may_change { form method="post" action=(viewer.href("/do/add-key")) { (form_token(viewer)) (hidden("id", id)) (hidden("next", here)) button .small type="submit" { "New key" } } }
+                @if place.may_change { (contexts_change::endpoint(viewer, endpoint, tools, place)) }
                 details { summary { "Lines for clients" } (clients(viewer, text(endpoint, "url"), &plain(text(endpoint, "name")), id, Some("YOUR_KEY"))) }
             }
         }
@@ -235,7 +239,7 @@ fn new_endpoint(viewer: &Viewer, project: &str, tools: &[Value], here: &str) -> 
     html! {
         form .fields method="post" action=(viewer.href("/do/create-endpoint")) {
             (form_token(viewer)) (hidden("parent", project)) (hidden("next", here)) (input("new-endpoint", "name", "Name", "", true))
-            fieldset { legend { "Tools" } @for tool in tools { div { label { input type="checkbox" name="tool_ids" value=(text(tool, "id")) checked; " " code { (text(tool, "name")) } } } } }
+            (contexts_change::choice_of_tools(tools, |_| true))
             button .primary type="submit" { "Create with a key" }
         }
     }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
 use super::jobs::short_time;
+use super::knowledge;
 use super::layout::{Section, error_page, page, problem, shown};
 use super::locate::file_at;
 use super::marked::marked;
@@ -109,13 +110,44 @@ pub(super) async fn of_knowledge(
         (home(&viewer, Section::Knowledge)) " / "
         a href=(viewer.href(&format!("/knowledge/collections/{}", encoded(collection)))) { "collection" }
     };
+    let base = record["knowledge_base_id"].as_str().unwrap_or_default();
+    let may_change = knowledge::may_change(&viewer, base).await;
     let body = html! {
-        (heading(&viewer, &title, &facts, &params, &above))
+        div data-refresh { (heading(&viewer, &title, &facts, &params, &above)) (unfinished(&record)) }
         (originals::link_of_document(&viewer, &id, &record))
-        @if let Ok(versions) = &versions { (versions_of(versions)) }
-        (chunks_body(&viewer, &id, "", &params).await)
+        @if may_change { (replacement(&viewer, &id)) }
+        div data-refresh {
+            @if let Ok(versions) = &versions { (versions_of(versions)) }
+            (chunks_body(&viewer, &id, "", &params).await)
+        }
     };
     page(&viewer, Section::Knowledge, &title, &body)
+}
+
+/// That the content is still on its way, or did not arrive.
+fn unfinished(record: &Value) -> Markup {
+    html! {
+        @match record["status"].as_str() {
+            Some(state @ ("pending" | "indexing")) => p { span class=(format!("badge {state}")) { (state) } " Its content is being indexed." },
+            Some("failed") => p { span .badge.failed { "failed" } " " (shown(&record["error"])) },
+            _ => {},
+        }
+    }
+}
+
+/// A place for the file that takes the place of a document's content.
+fn replacement(viewer: &Viewer, id: &str) -> Markup {
+    html! {
+        details { summary { "Replace its content" }
+            div .drop data-done="replaced" data-upload=(viewer.href(&format!("/replace/{}", encoded(id)))) data-token=(viewer.form_token()) {
+                label for="files" { "Drop a file here, or choose it" }
+                div { input #files type="file"; }
+                ul data-uploads aria-live="polite" {}
+                p .note { "The document keeps its address and its earlier versions." }
+                noscript { p .note { "Uploading a file needs a script; " code { "PUT /v1/documents/" (id) } " takes one without." } }
+            }
+        }
+    }
 }
 
 /// What changed from content to content, where there was more than one.

@@ -21,10 +21,10 @@ pub(super) struct Hit<'a> {
     pub(super) place: usize,
 }
 
-/// Reads the results of an answer of `search`.
-pub(super) fn hits_of(answer: &Value) -> Vec<Hit<'_>> {
+/// Reads the results of an answer of `search` that begins behind some results.
+pub(super) fn hits_of(answer: &Value, n_before: usize) -> Vec<Hit<'_>> {
     let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
-    (1..)
+    (n_before + 1..)
         .zip(results)
         .map(|(place, value)| {
             let source = value["source"].as_str().unwrap_or_default();

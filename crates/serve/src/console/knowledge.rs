@@ -17,12 +17,16 @@ use super::params::{Params, encoded};
 use super::stages::score_bar;
 use super::time::counted;
 use super::viewer::Viewer;
+use super::walk::{SEARCH_DOCUMENTS, walk};
 
 /// Documents of one page.
 const SHOWN: usize = 50;
 
 /// The threshold that a tool has unless it is given one.
 const USUAL_THRESHOLD: f64 = 0.6;
+
+/// Candidates that the threshold is shown on.
+const CANDIDATES: usize = 50;
 
 /// Lists the knowledge bases.
 pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
@@ -102,7 +106,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
                 input #threshold type="range" name="threshold" min="0" max="1" step="0.05" value=(threshold(&params)) data-slider="#shown-threshold"; }
             button type="submit" { "Search" }
         }
-        div #results aria-live="polite" { (found) }
+        div #results { (found) }
         @if may_change {
         h2 { "Change" }
         form .fields method="post" action=(viewer.href("/do/update-base")) {
@@ -120,7 +124,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
 }
 
 /// Tells whether the person may change a knowledge base now.
-async fn may_change(viewer: &Viewer, base: &str) -> bool {
+pub(super) async fn may_change(viewer: &Viewer, base: &str) -> bool {
     let Some(service) = viewer.app.knowledge.clone() else { return false };
     let (caller, base) = (viewer.caller.clone(), base.to_owned());
     let may = tokio::task::spawn_blocking(move || service.may_change(&caller, &base));
@@ -143,17 +147,17 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
     }
     let query = typed.trim();
     let threshold = threshold(params);
-    let arguments =
-        json!({ "query": query, "knowledge_base_id": id, "threshold": 0, "max_results": 50 });
-    let answer = match viewer.tool("search_documents", arguments).await {
-        Ok(reply) => reply.value,
+    let arguments = json!({ "query": query, "knowledge_base_id": id, "threshold": 0, "max_results": CANDIDATES });
+    let walked = match walk(viewer, &SEARCH_DOCUMENTS, arguments, CANDIDATES, |_| false).await {
+        Ok(walked) => walked,
         Err(error) => return problem(&error),
     };
-    let results = array(&answer["results"]);
+    let results = &walked.results;
     let score = |result: &Value| result["score"].as_f64().unwrap_or_default();
     let n_above = results.iter().filter(|result| score(result) >= threshold).count();
     html! {
-        p .summary { (n_above) " of " (counted(results.len() as u64, "candidate")) " reach " (format!("{threshold:.2}")) "." }
+        p .summary { (n_above) " of " (counted(results.len() as u64, "candidate")) " reach " (format!("{threshold:.2}")) "."
+            @if !walked.is_whole { " These are the best; there are others below them." } }
         div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Passes" } th scope="col" { "Score" } th scope="col" { "Document" } th scope="col" { "Text" } } }
             tbody { @for result in results {
@@ -166,7 +170,7 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
                 }
             } }
         } }
-        @for warning in array(&answer["warnings"]) { p .warnings { (shown(warning)) } }
+        @for warning in &walked.warnings { p .warnings { (warning) } }
     }
 }
 

@@ -436,6 +436,7 @@ fn keys() -> Markup {
             dl {
                 @for (key, meaning) in rows { dt { kbd { (key) } } dd { (meaning) } }
             }
+            label .check { input type="checkbox" data-letters checked; "Letters are keys" }
             form method="dialog" { button { "Close" } }
         }
     }

@@ -16,12 +16,16 @@ use super::marked::marked;
 use super::params::{Params, encoded};
 use super::stages::figure;
 use super::viewer::Viewer;
+use super::walk::{SEARCH, SEARCH_DOCUMENTS, SEARCH_FILES, walk};
 
 /// As many results as `search` gives at once.
 const DEEP: usize = 50;
 
-/// As many results as a family gives at once.
-const DEEPEST: usize = 100;
+/// How far down a document is looked for.
+const DEEPEST: usize = 500;
+
+/// As many files as `searchFiles` gives at once.
+const MOST_FILES: usize = 100;
 
 /// Results that an agent asks for unless it says otherwise.
 const USUAL: usize = 10;
@@ -156,11 +160,11 @@ async fn steps(
     limit: usize,
     threshold: Option<f64>,
 ) -> Vec<Step> {
-    let deep = json!({ "query": query, "limit": DEEP, "explain": true });
-    let deep = viewer.tool("search", deep).await.map(|reply| reply.value);
-    let results: &[Value] = match &deep {
-        Ok(deep) => deep["results"].as_array().map(Vec::as_slice).unwrap_or_default(),
-        Err(_) => &[],
+    let deep = json!({ "query": query, "limit": DEEP });
+    let deep = walk(viewer, &SEARCH, deep, DEEPEST, |result| located.is(result)).await;
+    let (results, is_whole): (&[Value], bool) = match &deep {
+        Ok(deep) => (&deep.results, deep.is_whole),
+        Err(_) => (&[], true),
     };
     let hit = (1..).zip(results).find(|(_, result)| located.is(result));
     let mut steps = Vec::new();
@@ -197,7 +201,9 @@ async fn steps(
     let Some((place, hit)) = hit else {
         steps.push(match (1..).zip(results).find(|(_, result)| says_the_same(located, result)) {
             Some((place, other)) => folded(place, other),
-            None => beyond(viewer, query, located, results.len()).await,
+            None => {
+                beyond(viewer, query, located, Among { n_results: results.len(), is_whole }).await
+            }
         });
         return steps;
     };
@@ -219,10 +225,9 @@ async fn steps(
         None => steps.push(passed(html! { (scores) " No threshold was given." })),
     }
     if place > limit {
-        steps.push(lost(
-            html! { "It is at place " (place) ", and " (limit) " results were asked for. "
-            "With " code { "limit: " (place) } " it is in the answer." },
-        ));
+        steps.push(lost(html! { "It is at place " (place) ", and " (limit) " results were asked for. "
+        @if place <= DEEP { "With " code { "limit: " (place) } " it is in the answer." }
+        @else { "An answer has at most " (DEEP) ": its " code { "next" } " leads on to the others." } }));
         return steps;
     }
     steps.push(passed(
@@ -233,8 +238,9 @@ async fn steps(
 }
 
 /// Letters of the runs that two texts are compared by, and the part of them that is shared by texts
-/// that say the same.
-const RUN_CHARS: usize = 5;
+/// that say the same. A run is longer than most words: a whole document has nearly all the words of
+/// a passage that is of the same kind, such as another invoice, and not their order.
+const RUN_CHARS: usize = 16;
 const SHARED_PART: f64 = 0.85;
 
 /// Tells whether a result says what the document says, so that `search` shows one of them. A result
@@ -279,38 +285,44 @@ async fn within_budget(viewer: &Viewer, query: &str, located: &Located, limit: u
     }
 }
 
+/// The results among which a document is not.
+#[derive(Clone, Copy)]
+struct Among {
+    n_results: usize,
+    /// Whether there are no others.
+    is_whole: bool,
+}
+
 /// Not among the results of `search`: how far down its own family has it.
-async fn beyond(viewer: &Viewer, query: &str, located: &Located, n_results: usize) -> Step {
+async fn beyond(viewer: &Viewer, query: &str, located: &Located, among: Among) -> Step {
     let asked = match (&located.path, &located.of_base) {
-        (Some(_), _) => Some(("searchFiles", json!({ "query": query, "k": DEEPEST }), "items")),
+        (Some(_), _) => Some((SEARCH_FILES, json!({ "query": query, "k": MOST_FILES }))),
         (_, Some((base, _))) => {
             let arguments = json!({
                 "query": query, "knowledge_base_id": base, "threshold": 0, "max_results": DEEP,
             });
-            Some(("search_documents", arguments, "results"))
+            Some((SEARCH_DOCUMENTS, arguments))
         }
         _ => None,
     };
-    if let Some((tool, arguments, list)) = asked
-        && let Ok(reply) = viewer.tool(tool, arguments).await
+    let is_it = |item: &Value| match &located.of_base {
+        Some((_, document)) => item["metadata"]["document_id"] == json!(document),
+        None => item["path"].as_str() == located.path.as_deref(),
+    };
+    if let Some((family, arguments)) = asked
+        && let Ok(walked) = walk(viewer, &family, arguments, DEEPEST, is_it).await
+        && let Some((place, item)) = (1..).zip(&walked.results).find(|(_, item)| is_it(item))
     {
-        let items = reply.value[list].as_array().map(Vec::as_slice).unwrap_or_default();
-        let is_it = |item: &Value| match &located.of_base {
-            Some((_, document)) => item["metadata"]["document_id"] == json!(document),
-            None => item["path"].as_str() == located.path.as_deref(),
-        };
-        if let Some((place, item)) = (1..).zip(items).find(|(_, item)| is_it(item)) {
-            let score = item["score"].as_f64().unwrap_or_default();
-            return lost(html! { "It is at place " (place) " of its family, with a score of "
-            (figure(score)) "; " code { "search" } " takes the best of each family. "
-            code { (tool) } " reaches it." });
-        }
+        let score = item["score"].as_f64().unwrap_or_default();
+        return lost(html! { "It is at place " (place) " of its family, with a score of "
+        (figure(score)) "; " code { "search" } " takes the best of each family. "
+        code { (family.tool) } " reaches it." });
     }
     if let Some(json) = &located.json {
-        return lost(html! { "None of its texts is among the " (n_results) " results. "
+        return lost(html! { "None of its texts is among the " (among.n_results) " results. "
         (tool_links(viewer, json)) " looks at it alone." });
     }
-    lost(not_a_candidate(located, query, n_results))
+    lost(not_a_candidate(located, query, among))
 }
 
 fn tool_links(viewer: &Viewer, json: &JsonDocument) -> Markup {
@@ -321,7 +333,8 @@ fn tool_links(viewer: &Viewer, json: &JsonDocument) -> Markup {
 }
 
 /// What the text has of the query's words.
-fn not_a_candidate(found: &Located, query: &str, n_results: usize) -> Markup {
+fn not_a_candidate(found: &Located, query: &str, among: Among) -> Markup {
+    let Among { n_results, is_whole } = among;
     let folded = text::fold(&found.text);
     let words: Vec<&str> = query.split_whitespace().collect();
     let (present, absent): (Vec<&str>, Vec<&str>) =
@@ -336,8 +349,8 @@ fn not_a_candidate(found: &Located, query: &str, n_results: usize) -> Markup {
         @if found.source == "tables" {
             ". Of a table, " code { "search" } " looks at the values of its text fields, by words alone: none of them is among the "
             (n_results) " results. " code { "query_table" } " looks at all of its rows. "
-        } @else if n_results >= DEEP {
-            ", and " (n_results) " others are nearer by words or by vector. "
+        } @else if !is_whole {
+            ", and " (n_results) " others or more are nearer by words or by vector. "
         } @else {
             ", and neither words nor vectors bring it among the " (n_results) " results. "
         }
@@ -391,13 +404,35 @@ mod tests {
         assert!(seen.contains("remote-work.md") && seen.contains("place 3"), "{seen}");
     }
 
+    /// Records of one kind have the same words, in another order.
+    #[test]
+    fn another_record_of_the_same_kind_is_no_copy() {
+        let words = ["invoice", "harbour", "valve", "contract", "pump", "copper", "signal"];
+        let mut draw = 7_u64;
+        let mut record = |n_words: usize| -> String {
+            let drawn = (0..n_words).map(|_| {
+                draw = draw
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                words[(draw >> 33) as usize % words.len()]
+            });
+            drawn.collect::<Vec<_>>().join(" ")
+        };
+        let result = json!({ "title": "a.md", "text": record(60) });
+        assert!(!says_the_same(&located("files", &record(600)), &result));
+    }
+
     #[test]
     fn others_are_nearer_only_where_there_are_others() {
-        let few = not_a_candidate(&located("files", TEXT), "remote walrus", 5).into_string();
+        let among = |n_results, is_whole| Among { n_results, is_whole };
+        let few =
+            not_a_candidate(&located("files", TEXT), "remote walrus", among(5, true)).into_string();
         assert!(few.contains("among the 5 results") && !few.contains("nearer by words"), "{few}");
-        let many = not_a_candidate(&located("files", TEXT), "remote walrus", DEEP).into_string();
-        assert!(many.contains("50 others are nearer"), "{many}");
-        let table = not_a_candidate(&located("tables", "people"), "walrus", 0).into_string();
+        let many = not_a_candidate(&located("files", TEXT), "remote walrus", among(500, false))
+            .into_string();
+        assert!(many.contains("500 others or more are nearer"), "{many}");
+        let table =
+            not_a_candidate(&located("tables", "people"), "walrus", among(0, true)).into_string();
         assert!(table.contains("values of its text fields"), "{table}");
     }
 }

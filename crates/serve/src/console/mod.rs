@@ -20,6 +20,7 @@ mod lists;
 mod marked;
 mod stages;
 mod time;
+mod walk;
 
 mod hits;
 mod locate;
@@ -35,6 +36,7 @@ mod activity_weak;
 mod charts;
 mod confirm;
 mod contexts;
+mod contexts_change;
 mod difference;
 mod document;
 mod judged;
@@ -44,6 +46,7 @@ mod names;
 mod once;
 mod operations;
 mod originals;
+mod progress;
 mod replay;
 mod schema_form;
 mod sources;
@@ -82,8 +85,8 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/sources/retry", post(sources::retry))
         .route("/jobs", get(jobs::show))
         .route("/jobs/cancel", post(sources::cancel))
-        .route("/events/jobs", get(sources::watch))
-        .route("/events/folders", get(sources::watch_folders))
+        .route("/events/jobs", get(progress::jobs))
+        .route("/events/folders", get(progress::folders))
         .route("/tables", get(tables::list))
         .route("/tables/{name}", get(tables::one))
         .route("/tables/{name}/export", get(table_export::export))
@@ -107,6 +110,7 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/activity/judge", post(judged::judge))
         .route("/activity/judged.jsonl", get(judged::download))
         .route("/activity/forget", post(judged::forget))
+        .route("/activity/call", get(replay::named))
         .route("/activity/{request}", get(replay::one))
         .route("/operations", get(operations::show))
         .route("/operations/metrics", get(operations::metrics))
@@ -134,7 +138,9 @@ async fn only_forms(State(http_state): State<HttpState>, headers: HeaderMap) -> 
 fn uploads() -> Router<HttpState> {
     Router::new()
         .route("/upload/{id}", post(actions::upload))
+        .route("/replace/{id}", post(actions::replace))
         .route("/upload-json/{id}", post(actions::upload_json))
+        .route("/replace-json/{id}", post(actions::replace_json))
         .layer(axum::extract::DefaultBodyLimit::disable())
 }
 

@@ -131,7 +131,7 @@ fn body(
             div .field { label for="locale" { "Language" } input #locale type="text" name="locale" value=(params.text("locale")) size="4" placeholder="ro"; }
             button .primary type="submit" { "Look up" }
         }
-        div #results aria-live="polite" { (found) }
+        div #results { (found) }
         h2 #list { "A whole list" }
         form method="post" action=(viewer.href("/names")) {
             (form_token(viewer))

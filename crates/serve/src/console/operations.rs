@@ -12,6 +12,7 @@ use super::jobs::{self, short_time};
 use super::latency::latency;
 use super::layout::{Section, empty, error_page, page, part, problem, shown};
 use super::params::Params;
+use super::progress::JOBS;
 use super::time::{ago, bytes, span, thousands};
 use super::viewer::Viewer;
 use crate::Health;
@@ -58,7 +59,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
             div .head { h2 #check { "What " code { "dowse check" } " says" }
                 form method="get" action=(viewer.href("/operations")) data-live="#checked" data-part="check" {
                     input type="hidden" name="check" value="1"; button .small type="submit" { "Check now" } } }
-            div #checked aria-live="polite" {
+            div #checked {
                 @match &checked { Some(checked) => (checked),
                     None => p .note { "Reads everything that is kept, and says what does not fit. It may take a while." } }
             }
@@ -66,7 +67,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         h2 #latency { "Latency" }
         (latency(&viewer, &metrics))
         h2 { "Jobs" }
-        div data-events=(viewer.link("/events/jobs", &Params::default().with("next", HERE))) { (jobs::some(&viewer, &jobs, HERE)) }
+        div data-events=(viewer.link("/events/jobs", &Params::default().with("next", HERE))) data-part=(JOBS) { (jobs::some(&viewer, &jobs, HERE)) }
         h2 { "Store" }
         @if is_whole { (fact(&facts["store"])) } @else { (of_operators()) }
         div .grid {

@@ -17,6 +17,13 @@ use super::session::ViewAs;
 use super::time::{counted, thousands};
 use super::viewer::Viewer;
 
+/// Shows the call that the query of the address names.
+pub(super) async fn named(viewer: Viewer, params: Params) -> Response {
+    // An address from before calls were named so is that of a call with this id.
+    let request = params.get("request").unwrap_or("call").to_owned();
+    one(viewer, Path(request), params).await
+}
+
 /// Shows one call.
 pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Params) -> Response {
     let at = params.get("at").map(|at| Timestamp(at.parse().unwrap_or_default()));

@@ -13,14 +13,22 @@ use super::missing;
 use super::params::Params;
 use super::stages::{Way, picture, stages_of, waterfall};
 use super::start;
-use super::time::counted;
+use super::time::{counted, thousands};
 use super::viewer::{ToolReply, Viewer};
+use super::walk::{SEARCH, walk};
 
 /// Results that are asked for, so that facets have something to count.
 const ASKED: usize = 50;
 
 /// Results that are shown unless the address says otherwise.
 const SHOWN: usize = 10;
+
+/// The parts of an address that say where its answer begins, and how many results are before it.
+const AFTER: &str = "after";
+const BEFORE: &str = "before";
+
+/// No answer begins behind this many results.
+const MAX_BEFORE: usize = 1_000_000;
 
 /// The start page, or results.
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
@@ -38,7 +46,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let body = html! {
         h1 .visually-hidden { "Search" }
         (form(&viewer, &params, &query))
-        div #results aria-live="polite" { (results) }
+        div #results { (results) }
         @if query.is_empty() { (start::sections(&viewer)) }
     };
     page(&viewer, Section::Search, &title, &body)
@@ -46,7 +54,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
 
 fn form(viewer: &Viewer, params: &Params, query: &str) -> Markup {
     html! {
-        form .search role="search" method="get" action=(viewer.href("/")) data-live="#results" {
+        form .search role="search" method="get" action=(viewer.href("/")) data-live="#results" data-titled {
             label .visually-hidden for="q" { "Search everything" }
             input #q type="search" name="q" value=(query) placeholder="Search everything"
                 autocomplete="off" autofocus[query.is_empty()] maxlength="2000" enterkeyhint="search";
@@ -64,8 +72,13 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
     let view = params.get("view").unwrap_or("results");
     // Beside the simulator is the answer that it simulates.
     let n_shown = if view == "cost" { params.number("k", n_shown, ASKED).max(1) } else { n_shown };
-    let people = json!({ "query": query, "limit": ASKED, "explain": true });
-    let agent = json!({ "query": query, "limit": n_shown });
+    let mut people = json!({ "query": query, "limit": ASKED, "explain": true });
+    let mut agent = json!({ "query": query, "limit": n_shown });
+    let start = Start::of(params);
+    if let Some(after) = &start.after {
+        people["cursor"] = json!(after);
+        agent["cursor"] = json!(after);
+    }
     let (people, reply) =
         tokio::join!(viewer.tool("search", people), viewer.tool("search", agent.clone()));
     let people = match people {
@@ -74,27 +87,71 @@ async fn results(viewer: &Viewer, params: &Params, query: &str) -> Markup {
     };
     let cursor =
         reply.as_ref().ok().and_then(|reply| reply.value["next"].as_str()).map(str::to_owned);
-    let hits = hits_of(&people.value);
+    let next = people.value["next"].as_str();
+    let hits = hits_of(&people.value, start.n_before);
     let chosen: Vec<&Hit<'_>> = hits.iter().filter(|hit| is_chosen(hit, params)).collect();
     let shown = &chosen[..chosen.len().min(n_shown)];
     html! {
         (tabs(viewer, params, view))
         div class=(if view == "results" { "beside" } else { "beside single" }) {
             div .found {
-                (summary(viewer, params, &hits, chosen.len(), shown.len(), &people))
+                (summary(viewer, params, &hits, &Counts { n_chosen: chosen.len(), n_shown: shown.len(), start: &start, has_more: next.is_some() }, &people))
                 (warnings(&people.value))
                 @match view {
                     "explain" => (explanation(shown, &people.value)),
                     "missing" => (missing::panel(viewer, params, query).await),
                     "cost" => (cost::simulator(viewer, params, query, &Answer { value: without_explanations(&people.value), cursor })),
-                    _ => { (list(viewer, params, query, shown).await) (hidden_from(viewer, query, &people.value).await) }
+                    _ => { (list(viewer, params, query, shown).await) @if start.after.is_none() { (hidden_from(viewer, query).await) } }
                 }
-                @if chosen.len() > shown.len() && view == "results" {
-                    p { a .button href=(viewer.link("/", &params.with("limit", &(n_shown * 2).to_string()))) {
-                        "Show more" } }
-                }
+                @if view == "results" { (pager(viewer, params, &start, &Rest { n_shown, n_hits: hits.len(), is_shown: chosen.len() == shown.len(), next })) }
             }
             aside .agent aria-labelledby="agent-title" { (agent_side(viewer, &agent, reply)) }
+        }
+    }
+}
+
+/// Where the answer of an address begins: an answer has at most [`ASKED`] results, and names where
+/// the next one goes on.
+struct Start {
+    after: Option<String>,
+    /// Results of the answers before.
+    n_before: usize,
+}
+
+impl Start {
+    fn of(params: &Params) -> Self {
+        let after = params.get(AFTER).map(str::to_owned);
+        let n_before = if after.is_some() { params.number(BEFORE, 0, MAX_BEFORE) } else { 0 };
+        Start { after, n_before }
+    }
+}
+
+/// What of an answer is not on the page.
+struct Rest<'a> {
+    n_shown: usize,
+    n_hits: usize,
+    /// Whether all of the answer is.
+    is_shown: bool,
+    /// Where the next answer begins.
+    next: Option<&'a str>,
+}
+
+/// The ways to what is not on the page: more of this answer, the next answer, the first one.
+fn pager(viewer: &Viewer, params: &Params, start: &Start, rest: &Rest<'_>) -> Markup {
+    let params = params.without("part");
+    html! {
+        @if !rest.is_shown || rest.next.is_some() || start.after.is_some() {
+            div .pager {
+                @if start.after.is_some() {
+                    a .button rel="first" href=(viewer.link("/", &params.without(AFTER).without(BEFORE))) { "First results" }
+                }
+                @if !rest.is_shown {
+                    a .button href=(viewer.link("/", &params.with("limit", &(rest.n_shown * 2).to_string()))) { "Show more" }
+                } @else if let Some(next) = rest.next {
+                    @let n_before = start.n_before + rest.n_hits;
+                    a .button rel="next" href=(viewer.link("/", &params.with(AFTER, next).with(BEFORE, &n_before.to_string()))) { "Next results" }
+                }
+            }
         }
     }
 }
@@ -121,22 +178,30 @@ fn is_chosen(hit: &Hit<'_>, params: &Params) -> bool {
     fits("source", hit.source) && fits("type", &hit.kind)
 }
 
+/// How many results there are, as far as they are known.
+struct Counts<'a> {
+    /// That pass the filters of the page.
+    n_chosen: usize,
+    n_shown: usize,
+    start: &'a Start,
+    /// Whether the answer goes on.
+    has_more: bool,
+}
+
 fn summary(
     viewer: &Viewer,
     params: &Params,
     hits: &[Hit<'_>],
-    n_chosen: usize,
-    n_shown: usize,
+    counts: &Counts<'_>,
     people: &ToolReply,
 ) -> Markup {
-    let results = match (hits.len() >= ASKED, n_chosen) {
-        (true, _) => "or more results",
-        (false, 1) => "result",
-        (false, _) => "results",
-    };
+    let Counts { n_chosen, n_shown, start, has_more } = counts;
     html! {
         p .summary {
-            (n_shown) " of " (n_chosen) " " (results) " in " (millis(people.took)) " ms"
+            (n_shown) " of " (counted(*n_chosen as u64, "result"))
+            @if start.n_before > 0 { " behind the first " (thousands(start.n_before)) }
+            @if *has_more { ", and more follow" }
+            " in " (millis(people.took)) " ms"
         }
         div .facets {
             (facet(viewer, params, "source", "Source", hits.iter().map(|hit| hit.source)))
@@ -190,17 +255,23 @@ fn warnings(answer: &Value) -> Markup {
 
 /// When an administrator looks as somebody else: what they find themselves and this caller does
 /// not.
-async fn hidden_from(viewer: &Viewer, query: &str, seen: &Value) -> Markup {
+async fn hidden_from(viewer: &Viewer, query: &str) -> Markup {
     if !viewer.is_viewing_as() {
         return html! {};
     }
-    let own = json!({ "query": query, "limit": ASKED });
-    let own = match viewer.as_signed_in().tool("search", own).await {
-        Ok(reply) => reply.value,
-        Err(error) => return problem(&error),
+    let first = json!({ "query": query, "limit": ASKED });
+    let own_eyes = viewer.as_signed_in();
+    // An answer may end at its budget: as many results of both are compared.
+    let (own, seen) = tokio::join!(
+        walk(&own_eyes, &SEARCH, first.clone(), ASKED, |_| false),
+        walk(viewer, &SEARCH, first.clone(), ASKED, |_| false)
+    );
+    let (own, seen) = match (own, seen) {
+        (Ok(own), Ok(seen)) => (json!({ "results": own.results }), seen.results),
+        (Err(error), _) | (_, Err(error)) => return problem(&error),
     };
-    let seen: Vec<&str> = ids_of(seen).collect();
-    let hits = hits_of(&own);
+    let seen: Vec<&str> = seen.iter().filter_map(|result| result["id"].as_str()).collect();
+    let hits = hits_of(&own, 0);
     let is_seen = |id: &str| seen.iter().any(|known| across::is_same_thing(known, id));
     let hidden: Vec<&Hit<'_>> =
         hits.iter().filter(|hit| !is_seen(hit.value["id"].as_str().unwrap_or_default())).collect();
@@ -218,10 +289,6 @@ async fn hidden_from(viewer: &Viewer, query: &str, seen: &Value) -> Markup {
             }
         }
     }
-}
-
-fn ids_of(answer: &Value) -> impl Iterator<Item = &str> {
-    answer["results"].as_array().into_iter().flatten().filter_map(|result| result["id"].as_str())
 }
 
 fn explanation(hits: &[&Hit<'_>], answer: &Value) -> Markup {

@@ -1,8 +1,6 @@
 //! `/sources`: the folders, what is indexed of them, what failed and why, and how far jobs are.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::response::Response;
 use files::RootOutcomes;
@@ -12,16 +10,16 @@ use model::{ReadOutcome, Timestamp};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
-use super::events;
 use super::go_to;
 use super::jobs::{self, short_time};
 use super::layout::{Section, empty, error_page, form_token, no_tool, page, problem};
 use super::params::{Params, encoded};
+use super::progress::{FOLDERS, JOBS};
 use super::time::{ago, bytes, counted, thousands};
 use super::viewer::{Posted, Viewer};
 
 /// Where the page is.
-const HERE: &str = "/sources";
+pub(super) const HERE: &str = "/sources";
 
 /// Files of one page.
 const SHOWN: usize = 100;
@@ -40,7 +38,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let jobs = jobs::list(&viewer).await;
     let outcomes = outcomes(&viewer).await;
     let chosen = params.get("root").map(|root| Params::default().with("root", root));
-    let chosen = chosen.unwrap_or_default();
+    let watched = viewer.link("/events/folders", &chosen.unwrap_or_default());
     let body = html! {
         div .head { h1 { "Sources" }
             span .note { "The same as JSON: " a href=(viewer.href("/sources.json")) { code { "/v1/roots" } } } }
@@ -51,18 +49,18 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
                 p { "Or name them in " code { "dowse.toml" } ": " code { "[files] roots = [\"./documents\"]" } }
             }))
         } @else {
-            div data-events=(viewer.link("/events/folders", &chosen)) { (folders(&viewer, &params, &roots, &outcomes, &jobs)) }
+            div data-events=(watched) data-part=(FOLDERS) { (folders(&viewer, &params, &roots, &outcomes, &jobs)) }
             (problems(&viewer, &params, &outcomes).await)
             (files(&viewer, &params, &roots).await)
         }
         h2 { "Jobs" }
-        div data-events=(viewer.href("/events/jobs")) { (jobs::some(&viewer, &jobs, HERE)) }
+        div data-events=(watched) data-part=(JOBS) { (jobs::some(&viewer, &jobs, HERE)) }
     };
     page(&viewer, Section::Sources, "Sources", &body)
 }
 
 /// The folders with what is in the index and how far it is, also sent as that goes on.
-fn folders(
+pub(super) fn folders(
     viewer: &Viewer,
     params: &Params,
     roots: &[String],
@@ -105,7 +103,7 @@ fn counts(viewer: &Viewer, outcomes: &[RootOutcomes]) -> Markup {
 }
 
 /// Each root with how many of its files came to which outcome.
-async fn outcomes(viewer: &Viewer) -> Vec<RootOutcomes> {
+pub(super) async fn outcomes(viewer: &Viewer) -> Vec<RootOutcomes> {
     let Some(service) = viewer.app.files.clone() else { return Vec::new() };
     let caller = viewer.caller.clone();
     let counted = tokio::task::spawn_blocking(move || service.outcomes(&caller)).await;
@@ -423,56 +421,6 @@ pub(super) async fn cancel(posted: Posted) -> Response {
         Ok(_) => go_to(&viewer, params.get("next").unwrap_or(HERE)),
         Err(error) => error_page(&viewer, &error),
     }
-}
-
-/// Sends the jobs as they go on.
-pub(super) async fn watch(viewer: Viewer, params: Params) -> Response {
-    while_busy(viewer, move |viewer| {
-        let here = params.get("next").unwrap_or(HERE).to_owned();
-        async move {
-            let jobs = jobs::list(&viewer).await;
-            jobs::some(&viewer, &jobs, &here)
-        }
-    })
-}
-
-/// Sends the folders as their jobs go on.
-pub(super) async fn watch_folders(viewer: Viewer, params: Params) -> Response {
-    while_busy(viewer, move |viewer| {
-        let params = params.clone();
-        async move {
-            let Some(service) = viewer.app.files.clone() else { return html! {} };
-            let roots = service.roots(&viewer.caller);
-            let jobs = jobs::list(&viewer).await;
-            let outcomes = outcomes(&viewer).await;
-            folders(&viewer, &params, &roots, &outcomes, &jobs)
-        }
-    })
-}
-
-/// Sends a part of a page while jobs wait or run. While none does, nothing is asked: an open page
-/// costs nothing, and leaves no calls in the record.
-fn while_busy<F, Fut>(viewer: Viewer, part: F) -> Response
-where
-    F: Fn(Viewer) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Markup> + Send,
-{
-    let was_busy = Arc::new(AtomicBool::new(true));
-    events::stream(move || {
-        let (viewer, was_busy, part) = (viewer.clone(), Arc::clone(&was_busy), part.clone());
-        async move {
-            let counts = viewer.app.queue.as_ref().map_or((0, 0), |queue| queue.counts());
-            let is_busy = counts != (0, 0);
-            // What ended since the last look is shown once more.
-            if !was_busy.swap(is_busy, Ordering::Relaxed) && !is_busy {
-                return None;
-            }
-            if !viewer.is_still_signed_in().await {
-                return None;
-            }
-            Some(part(viewer).await)
-        }
-    })
 }
 
 #[cfg(test)]

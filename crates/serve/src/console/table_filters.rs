@@ -31,10 +31,13 @@ fn is_list(field: &Value) -> bool {
 const MAX_FILTER_BYTES: usize = 20_000;
 
 /// What the parts of an address that filter begin with.
-const PREFIXES: [&str; 4] = ["f.", "is.", "min.", "max."];
+const PREFIXES: [&str; 5] = ["f.", "is.", "begins.", "min.", "max."];
+
+/// The part of an address that names the field of which all listed values are shown.
+const ALL_OF: &str = "all";
 
 /// Reads `f.NAME` (values as the table's own filter takes them), `is.NAME` (one value exactly, as
-/// JSON), `min.NAME` and `max.NAME` of an address.
+/// JSON), `begins.NAME`, `min.NAME` and `max.NAME` of an address.
 ///
 /// Fails when a part names no field, or holds what the field cannot: an address never shows more
 /// than it asks for.
@@ -47,6 +50,10 @@ pub(super) fn read_filters(
     for (name, field) in fields {
         if let Some(text) = params.get(&format!("is.{name}")) {
             filters.insert(name.clone(), exact(field, text));
+            continue;
+        }
+        if let Some(text) = params.get(&format!("begins.{name}")) {
+            filters.insert(name.clone(), json!({ "starts_with": text }));
             continue;
         }
         let given_name = format!("f.{name}");
@@ -157,6 +164,9 @@ fn said(field: Option<&Value>, name: &str, value: &Value) -> String {
         .is_some_and(|text| text.starts_with("contains"));
     match value.as_object() {
         Some(test) if test.contains_key("is_null") => format!("{name} has no value"),
+        Some(test) if test.contains_key("starts_with") => {
+            format!("{name} begins with {}", value_text(&test["starts_with"]))
+        }
         Some(test) => format!("{name} is {}", value_text(test.get("eq").unwrap_or(&Value::Null))),
         None if is_contained => format!("{name} contains {}", value_text(value)),
         None => format!("{name}: {}", value_text(value)),
@@ -206,12 +216,12 @@ pub(super) fn filter_side(viewer: &Viewer, view: &View, params: &Params, answer:
     let clean = params.without("cursor");
     html! {
         div .filters {
-            @for (name, field) in &view.fields {
-                @let facet = &answer["facets"][name];
-                details open[view.filters.contains_key(name) || !is_range(field)] {
+            @for (position, (name, field)) in view.fields.iter().enumerate() {
+                @let (facet, id) = (&answer["facets"][name], format!("filter-{position}"));
+                details id=(id) open[view.filters.contains_key(name) || !is_range(field)] {
                     summary { (name) @if let Some(unit) = field["unit"].as_str() { span .note { " (" (unit) ")" } } }
                     @if is_range(field) { (range_form(viewer, view, params, name, field, facet)) }
-                    @else { (values(viewer, view, &clean, name, field, facet)) }
+                    @else { (values(viewer, view, &clean, (name, &id), field, facet)) }
                 }
             }
         }
@@ -222,10 +232,11 @@ fn values(
     viewer: &Viewer,
     view: &View,
     params: &Params,
-    name: &str,
+    (name, id): (&str, &str),
     field: &Value,
     facet: &Value,
 ) -> Markup {
+    let n_shown = if params.has(ALL_OF, name) { usize::MAX } else { SHOWN_VALUES };
     let rows =
         facet["rows"].as_array().or(field["top"].as_array()).map(Vec::as_slice).unwrap_or_default();
     // A field that is filtered has no counts for its other values, which one may still add.
@@ -240,6 +251,15 @@ fn values(
         is_list && !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
     };
     let link = |value: &Value| -> (Params, bool) {
+        if let Some(beginning) = beginning_of(value).filter(|_| !is_list) {
+            let begins_key = format!("begins.{name}");
+            let is_chosen = params.has(&begins_key, beginning);
+            let without = without_field(params, name);
+            return (
+                if is_chosen { without } else { without.with(&begins_key, beginning) },
+                is_chosen,
+            );
+        }
         if is_plain(value) {
             let text = shown(value);
             return (params.without(&exact_key).toggled(&key, &text), params.has(&key, &text));
@@ -250,14 +270,17 @@ fn values(
         (if is_chosen { without } else { without.with(&exact_key, &json) }, is_chosen)
     };
     html! {
-        @if !is_list {
+        // Values that no list has room for can be typed.
+        @if !is_list || is_cut(rows, facet) {
             form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
-                (kept(&params.without(&exact_key), &key))
+                @let rest = without_field(params, name);
+                // Of values in a list one more is added.
+                (kept(if is_list { params } else { &rest }, if is_list { "" } else { &key }))
                 @let label = typed_label(field);
-                input type="text" name=(key) value=(params.text(&key)) aria-label=(format!("{name} {label}")) placeholder=(label);
+                input type="text" name=(key) value=(if is_list { "" } else { params.text(&key) }) aria-label=(format!("{name} {label}")) placeholder=(label);
             }
         }
-        ul { @for row in rows.iter().take(SHOWN_VALUES) {
+        ul { @for row in rows.iter().take(n_shown) {
             @let (link, is_chosen) = link(&row["value"]);
             li { a href=(address(viewer, view, &link)) aria-current=[is_chosen.then_some("true")] {
                 span { (value_text(&row["value"])) } span .count { (thousands(row["total"].as_u64().unwrap_or_default() as usize)) } } }
@@ -265,24 +288,42 @@ fn values(
         @if is_list && params.get(&key).is_some() { ul { @for row in others.iter().take(SHOWN_VALUES) {
             li { a href=(address(viewer, view, &link(&row["value"]).0)) { span { (value_text(&row["value"])) } } }
         } } }
-        @if let Some(more) = more_values(rows, facet, field, view.filters.is_empty()) { p .note { (more) } }
+        @if rows.len() > n_shown { p { a href=(format!("{}#{id}", address(viewer, view, &params.with(ALL_OF, name)))) { "Show " (rows.len()) " values" } } }
+        @if let Some(more) = more_values(rows, n_shown, facet, field, view.filters.is_empty()) { p .note { (more) } }
     }
+}
+
+/// The beginning of a value that a list cut: nothing has just that text.
+fn beginning_of(value: &Value) -> Option<&str> {
+    let beginning = value.as_str()?.strip_suffix('…')?;
+    (beginning.chars().count() == ::tables::MAX_FACET_CHARS).then_some(beginning)
+}
+
+/// Tells whether a facet lists not all of its values.
+fn is_cut(rows: &[Value], facet: &Value) -> bool {
+    let n_counted: u64 = rows.iter().filter_map(|row| row["total"].as_u64()).sum();
+    facet["total"].as_u64().is_some_and(|total| n_counted < total)
 }
 
 /// How many values there are beside those that are shown. A facet lists the most frequent ones
 /// alone: of the others it is known how many rows they are in, and of the whole table how many
 /// they are.
-fn more_values(rows: &[Value], facet: &Value, field: &Value, is_whole: bool) -> Option<String> {
-    let n_counted: u64 = rows.iter().filter_map(|row| row["total"].as_u64()).sum();
-    let is_cut = facet["total"].as_u64().is_some_and(|total| n_counted < total);
-    let n_listed = rows.len().saturating_sub(SHOWN_VALUES);
-    if !is_cut {
+fn more_values(
+    rows: &[Value],
+    n_shown: usize,
+    facet: &Value,
+    field: &Value,
+    is_whole: bool,
+) -> Option<String> {
+    let n_shown = n_shown.min(rows.len());
+    let n_listed = rows.len() - n_shown;
+    if !is_cut(rows, facet) {
         return (n_listed > 0).then(|| format!("{} more values", thousands(n_listed)));
     }
     let n_null = usize::from(field["null"].as_u64().is_some_and(|rows| rows > 0));
     match field["distinct"].as_u64().filter(|_| is_whole) {
         Some(distinct) => {
-            let n_more = (distinct as usize + n_null).saturating_sub(SHOWN_VALUES);
+            let n_more = (distinct as usize + n_null).saturating_sub(n_shown);
             Some(format!("{} more values", thousands(n_more)))
         }
         None if n_listed == 0 => Some("too many values to list".to_owned()),
@@ -362,7 +403,7 @@ mod tests {
     #[test]
     fn values_that_are_not_listed_are_said_to_be_too_many() {
         let (facet, field) = (json!({ "total": 166_554 }), json!({ "distinct": 99_994 }));
-        let said = more_values(&[], &facet, &field, false);
+        let said = more_values(&[], 12, &facet, &field, false);
         assert_eq!(said.as_deref(), Some("too many values to list"));
     }
 
@@ -423,7 +464,7 @@ mod tests {
         let rows: Vec<Value> = (0..100).map(|n| json!({ "value": n, "total": 2 })).collect();
         let field = json!({ "distinct": 1_000_000, "null": 0 });
         let more = |n: usize, total: u64, is_whole| {
-            more_values(&rows[..n], &json!({ "total": total }), &field, is_whole)
+            more_values(&rows[..n], 12, &json!({ "total": total }), &field, is_whole)
         };
         assert_eq!(more(12, 24, true), None);
         assert_eq!(more(14, 28, true).as_deref(), Some("2 more values"));
@@ -431,6 +472,8 @@ mod tests {
         let whole = format!("{} more values", thousands(999_988));
         assert_eq!(more(100, 1_000_000, true), Some(whole));
         assert_eq!(more(100, 500, false).as_deref(), Some("more than 88 more values"));
+        let all = more_values(&rows, usize::MAX, &json!({ "total": 200 }), &field, false);
+        assert_eq!(all, None, "all that are listed are shown");
     }
 
     #[test]
@@ -442,5 +485,15 @@ mod tests {
         assert_eq!(said(host, "host", &json!({ "eq": "" })), "host is (blank)");
         assert_eq!(said(host, "host", &json!({ "is_null": true })), "host has no value");
         assert_eq!(said(None, "age", &json!([1, 2])), "age: 1, 2");
+        let begins = read_filters(&fields, &params(&[("begins.host", "api-")])).unwrap();
+        assert_eq!(said(host, "host", &begins["host"]), "host begins with api-");
+    }
+
+    #[test]
+    fn a_value_that_was_cut_is_asked_for_by_its_beginning() {
+        let beginning = "x".repeat(::tables::MAX_FACET_CHARS);
+        assert_eq!(beginning_of(&json!(format!("{beginning}…"))), Some(beginning.as_str()));
+        assert_eq!(beginning_of(&json!(beginning)), None);
+        assert_eq!(beginning_of(&json!("wait…")), None, "a value may end so");
     }
 }

@@ -6,6 +6,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::contexts::rights;
+use super::contexts_change;
 use super::knowledge::{array, text};
 use super::layout::{Section, error_page, page, problem};
 use super::params::{Params, encoded};
@@ -45,18 +47,20 @@ pub(super) async fn document(viewer: Viewer, Path(id): Path<String>, params: Par
         so_far.push_str(token);
         above.push((model::pointer_name(token).into_owned(), so_far.clone()));
     }
+    let may_change = pointer.is_empty() && rights(&viewer, text(&table, "project_id")).await.0;
     let body = html! {
         p .crumbs { a href=(viewer.href(&format!("/contexts/{}", text(&table, "project_id")))) { "Project" } " / "
             a href=(at("")) { (name) } @for (token, pointer) in &above { " / " a href=(at(pointer)) { (token) } } }
         h1 { (name) }
         p .note { "Pointer " code { (if pointer.is_empty() { "(the whole document)" } else { &pointer }) } }
-        @match &node {
+        @if may_change { (contexts_change::document(&viewer, &table, &here)) }
+        div data-refresh { @match &node {
             Err(error) => (problem(error)),
             Ok(node) => {
                 (node_view(node, offset, |token| at(&format!("{pointer}/{token}"))))
                 (pager(&viewer, &here, &params, next_of(node, offset)))
             },
-        }
+        } }
     };
     page(&viewer, Section::Contexts, &name, &body)
 }

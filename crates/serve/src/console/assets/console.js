@@ -43,6 +43,17 @@
     setTimeout(() => { button.textContent = label; }, 1500);
   });
 
+  // What a search found is said in one sentence: a reader of the screen would begin to read all
+  // results with every letter.
+  const said = document.createElement("p");
+  said.className = "visually-hidden";
+  said.setAttribute("role", "status");
+  document.body.append(said);
+  const announce = part => {
+    const sentence = $(".summary, .problem, .good, .warnings, .empty .what", part);
+    said.textContent = sentence?.textContent.trim() || "";
+  };
+
   // Searching as one types: the newest request alone counts, the one before is given up.
   for (const form of $$("form[data-live]")) {
     const target = $(form.dataset.live);
@@ -62,9 +73,12 @@
       target.setAttribute("aria-busy", "true");
       try {
         const response = await fetch(`${form.action}?${query}`, { signal: pending.signal, headers: { "X-Requested-With": "console" } });
-        if (response.redirected || response.status === 401) { location.reload(); return; }
+        // A session that has ended: what was typed is there again after signing in.
+        if (response.redirected || response.status === 401) { location.href = shown ? `${form.action}?${shown}` : form.action; return; }
         target.innerHTML = await response.text();
         prepare(target);
+        announce(target);
+        if ("titled" in form.dataset) document.title = `${form.elements.q.value.trim() || "Search"} · Dowse`;
         history.replaceState(null, "", shown ? `${form.action}?${shown}` : form.action);
         document.body.classList.toggle("has-query", shown !== "");
         target.removeAttribute("aria-busy");
@@ -133,22 +147,34 @@
     form.append(answer);
   });
 
-  // Progress: parts of a page that the server sends anew as it goes.
-  for (const part of $$("[data-events]")) {
-    const events = new EventSource(part.dataset.events);
-    events.addEventListener("part", event => {
-      if (part.contains(document.activeElement) && isTyping(document.activeElement)) return;
-      // What has the focus and what was opened stay so.
-      const places = "a, button, summary, [tabindex]";
-      const focused = $$(places, part).indexOf(document.activeElement);
-      const opened = $$("details", part).map(details => details.open);
-      part.innerHTML = event.data;
-      $$("details", part).forEach((details, position) => { details.open = opened[position] ?? false; });
-      if (focused >= 0) $$(places, part)[focused]?.focus();
-      prepare(part);
-    });
-    events.addEventListener("end", () => events.close());
-    addEventListener("pagehide", () => events.close());
+  // Progress: parts of a page that the server sends anew as it goes. A page has one connection for
+  // all of them, and none while nobody sees it: a browser has six for all pages of a server.
+  const replacePart = (part, text) => {
+    if (part.contains(document.activeElement) && isTyping(document.activeElement)) return;
+    // What has the focus and what was opened stay so.
+    const places = "a, button, summary, [tabindex]";
+    const focused = $$(places, part).indexOf(document.activeElement);
+    const opened = $$("details", part).map(details => details.open);
+    part.innerHTML = text;
+    $$("details", part).forEach((details, position) => { details.open = opened[position] ?? false; });
+    if (focused >= 0) $$(places, part)[focused]?.focus();
+    prepare(part);
+  };
+  const watched = $$("[data-events]");
+  for (const address of new Set(watched.map(part => part.dataset.events))) {
+    const parts = watched.filter(part => part.dataset.events === address);
+    let events = null;
+    const leave = () => { events?.close(); events = null; };
+    const follow = () => {
+      if (document.hidden) { leave(); return; }
+      if (events) return;
+      events = new EventSource(address);
+      for (const part of parts) events.addEventListener(part.dataset.part, event => replacePart(part, event.data));
+    };
+    document.addEventListener("visibilitychange", follow);
+    addEventListener("pagehide", leave);
+    addEventListener("pageshow", follow);
+    follow();
   }
 
   // Uploads: dropped or chosen, one after the other, each with its progress.
@@ -178,6 +204,13 @@
         const isOk = request.status >= 200 && request.status < 300;
         bar.value = isOk ? 1 : 0;
         state.textContent = isOk ? "taken in, being indexed" : (answer.error?.message || "failed");
+        const copied = (answer.duplicates || []).map(copy => copy.of?.title).filter(Boolean);
+        if (copied.length) {
+          const note = document.createElement("span");
+          note.className = "note";
+          note.textContent = `The same content is already in “${copied.join("”, “")}”.`;
+          row.append(note);
+        }
         row.className = isOk ? "ok" : "failed";
         done();
       });
@@ -199,9 +232,10 @@
         });
         if (shown.some(part => $(".badge.pending, .badge.queued, .badge.indexing, .badge.running", part))) continue;
         for (const row of $$(".ok", list)) {
-          const hasFailed = $$("[data-file]").some(entry => entry.dataset.file === row.firstChild.textContent && $(".badge.failed", entry));
+          const entries = zone.dataset.done ? shown : $$("[data-file]").filter(entry => entry.dataset.file === row.firstChild.textContent);
+          const hasFailed = entries.some(entry => $(".badge.failed", entry));
           row.className = hasFailed ? "failed" : "ok";
-          row.lastChild.textContent = hasFailed ? "failed: the list below says why" : "in the list below";
+          row.children[2].textContent = hasFailed ? "failed: the page says why" : zone.dataset.done || "in the list below";
         }
         return;
       }
@@ -228,11 +262,22 @@
     button.hidden = false;
     button.addEventListener("click", () => dialog.showModal());
   }
+  // Letters alone can be switched off: speech and some keyboards press them by mistake.
+  const letters = $("[data-letters]");
+  let hasLetters = true;
+  try { hasLetters = localStorage.getItem("dowse-letters") !== "off"; } catch { /* as usual */ }
+  if (letters) {
+    letters.checked = hasLetters;
+    letters.addEventListener("change", () => {
+      hasLetters = letters.checked;
+      try { localStorage.setItem("dowse-letters", hasLetters ? "on" : "off"); } catch { /* for this page only */ }
+    });
+  }
   let isGoing = false;
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && isTyping(event.target)) { event.target.blur(); return; }
-    if (isTyping(event.target) || dialog?.open) return;
+    if (isTyping(event.target) || dialog?.open || !hasLetters) return;
     if (isGoing) {
       isGoing = false;
       const link = $(`nav.wide [data-go="${CSS.escape(event.key)}"]`);
