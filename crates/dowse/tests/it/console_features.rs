@@ -391,7 +391,7 @@ fn a_person_switches_keys_off_and_hears_what_was_found() {
     person.browser.press("?");
     person.wait("document.querySelector('#keys').open");
     person.browser.evaluate("document.querySelector('[data-letters]').click()");
-    person.browser.press("Escape");
+    person.click("#keys form button");
     person.wait("!document.querySelector('#keys').open");
     person.browser.press("?");
     assert!(!person.browser.is_true("document.querySelector('#keys').open"));

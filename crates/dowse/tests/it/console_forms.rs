@@ -258,7 +258,8 @@ fn a_project_with_its_tools_and_endpoints_can_be_changed() {
 
 /// Sends a file as the script of a page does.
 fn upload(http: &Http, path: &str, shown: &Response, text: &str) -> Response {
-    let part = "Content-Disposition: form-data; name=\"file\"; filename=\"new.json\"";
+    let name = if path.starts_with("/replace-json") { "new.json" } else { "new.txt" };
+    let part = format!("Content-Disposition: form-data; name=\"file\"; filename=\"{name}\"");
     let body = format!("--b\r\n{part}\r\n\r\n{text}\r\n--b--\r\n");
     let request = Request::new("POST", path)
         .header("Content-Type", "multipart/form-data; boundary=b")
