@@ -40,7 +40,7 @@ pub(super) fn manifest(types: &[String], url: &str) -> Value {
 /// Writes the candidates of each query under its key.
 pub(super) fn results(keys: Vec<String>, found: Vec<Vec<ReconcileCandidate>>) -> Value {
     let results = keys.into_iter().zip(found).map(|(key, candidates)| {
-        let candidates: Vec<Value> = candidates.into_iter().map(candidate).collect();
+        let candidates: Vec<Value> = candidates.iter().map(candidate).collect();
         (key, json!({"result": candidates}))
     });
     Value::Object(results.collect())
@@ -83,7 +83,7 @@ pub(super) fn extended(asked: &Extension, values: Vec<Vec<Option<PropertyValue>>
     json!({"meta": meta, "rows": rows.collect::<Map<String, Value>>()})
 }
 
-fn candidate(found: ReconcileCandidate) -> Value {
+fn candidate(found: &ReconcileCandidate) -> Value {
     let features = match found.evidence {
         ReconcileEvidence::Name { score, trigram_similarity } => json!([
             {"id": "score", "value": score},
