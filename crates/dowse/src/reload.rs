@@ -1,4 +1,5 @@
-//! A changed configuration takes effect without a restart: on SIGHUP, or when the file changes.
+//! A changed configuration takes effect without a restart: on SIGHUP, when the file changes, or when
+//! a link that names a folder leads elsewhere.
 //! A file that does not work is refused, and the old configuration stays. So it does when the new
 //! one would switch authentication off: a half-written file must not open the server to everybody.
 //! Nor may it take folders away, whose index would be deleted: many programs empty a file before they
@@ -6,8 +7,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::Mutex;
 use serve::{App, Shared};
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +24,27 @@ const SETTLED_AFTER: Duration = Duration::from_millis(200);
 /// How long a file that became shorter must stay as it is: whoever writes it in pieces may be kept
 /// from the processor for a while.
 const SETTLED_SHORTER_AFTER: Duration = Duration::from_secs(2);
+
+/// How often a link that was turned is followed at most: where that fails, the next second would
+/// try it again.
+const TURN_AGAIN: Duration = Duration::from_secs(15);
+
+/// When links that name folders were followed last to where they lead now.
+#[derive(Default)]
+pub(crate) struct TurnedLinks(Mutex<Option<Instant>>);
+
+impl TurnedLinks {
+    /// Tells whether it is time to follow links, of which `are_turned` tells whether they lead
+    /// elsewhere now.
+    pub(crate) fn is_due(&self, are_turned: impl FnOnce() -> bool) -> bool {
+        let mut last = self.0.lock();
+        let is_due = last.is_none_or(|last| last.elapsed() >= TURN_AGAIN) && are_turned();
+        if is_due {
+            *last = Some(Instant::now());
+        }
+        is_due
+    }
+}
 
 /// What tells one state of a file from another.
 pub(crate) type Stamp = Option<(SystemTime, u64)>;
@@ -139,6 +162,12 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+
+    #[test]
+    fn a_link_that_cannot_be_followed_is_not_tried_each_second() {
+        let links = TurnedLinks::default();
+        assert!(!links.is_due(|| false) && links.is_due(|| true) && !links.is_due(|| true));
+    }
 
     /// A panic in one reload must not end the task that watches for the next.
     #[tokio::test]

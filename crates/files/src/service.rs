@@ -123,6 +123,11 @@ impl Service {
         self.0.indexer.roots_in_data()
     }
 
+    /// Tells whether a link that names a root leads to another folder now.
+    pub fn roots_lead_elsewhere(&self) -> bool {
+        self.0.indexer.roots().lead_elsewhere()
+    }
+
     /// Names the roots that were not there, did not answer or could not be read when they were
     /// asked last; none is asked now.
     pub fn away_roots(&self) -> Vec<String> {

@@ -65,8 +65,13 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         work_in_background(&shared_state, &shutdown);
         if let Some(file) = loaded.file {
             let path = file.clone();
-            let away = shared_state.away.clone();
-            let is_due = move || away.is_due();
+            let (away, links) = (shared_state.away.clone(), reload::TurnedLinks::default());
+            let files = shared_state.files.clone();
+            let is_due = move || {
+                away.is_due()
+                    || links
+                        .is_due(|| files.get().is_some_and(|files| files.roots_lead_elsewhere()))
+            };
             reload::watch(file, stamp, shared.clone(), shutdown.clone(), is_due, move || {
                 let mut config = adjust(load(Some(&path), &variable)?.config)?;
                 // The socket stays as it is; only a restart moves it.

@@ -123,3 +123,34 @@ fn an_emptied_file_takes_no_folder_away() {
     test_server.wait_until(|| test_server.server.stderr().contains("configuration is in place"));
     assert!(finds());
 }
+
+/// A deployment turns a link to another folder. The server went on with the one before until it was
+/// started again.
+#[test]
+fn a_root_behind_a_link_that_is_turned_is_the_other_folder() {
+    let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"current\"]\n\
+                  [limits]\nrate_per_minute = { searchFiles = 100000 }\n";
+    let test_server = TestServer::start("");
+    let folder = &test_server.folder;
+    folder.write("one/a.md", "The ferry leaves at noon.");
+    folder.write("two/b.md", "The ferry leaves at night.");
+    let turn_to = |release: &str| {
+        let (link, new) = (folder.join("current"), folder.join("next"));
+        std::os::unix::fs::symlink(folder.join(release), &new).unwrap();
+        fs_err::rename(new, link).unwrap();
+    };
+    turn_to("one");
+    test_server.rewrite(config);
+    let finds = |name: &str| {
+        let asked = Request::new("POST", "/v1/call/searchFiles").json(&json!({ "query": "ferry" }));
+        let found = test_server.http().send(&asked).json();
+        let paths = found["items"].as_array().cloned().unwrap_or_default();
+        paths.len() == 1 && paths[0]["path"].as_str().is_some_and(|path| path.ends_with(name))
+    };
+    test_server.wait_until(|| finds("one/a.md"));
+    turn_to("two");
+    test_server.wait_until(|| finds("two/b.md"));
+    folder.write("two/b.md", "The bus leaves at night.");
+    folder.write("two/c.md", "The ferry leaves at dawn.");
+    test_server.wait_until(|| finds("two/c.md"));
+}

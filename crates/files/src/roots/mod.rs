@@ -26,6 +26,8 @@ pub struct Root {
     pub access: Access,
     /// Whether a configuration file names it.
     pub is_configured: bool,
+    /// The path that was named, where it goes through a link that may be turned.
+    pub link: Option<PathBuf>,
 }
 
 /// Every folder that may be searched.
@@ -52,7 +54,9 @@ impl Roots {
                 .ok_or_else(|| bad(std::io::Error::from(std::io::ErrorKind::InvalidInput)))?
                 .to_owned();
             let is_configured = !matches!(config, RootConfig::Named(_));
-            Ok(Root { path: resolved, name, access: config.access(), is_configured })
+            let named = lexically_resolved(&std::path::absolute(&path).map_err(bad)?);
+            let link = (named != resolved && !platform::is_on_network(&resolved)).then_some(named);
+            Ok(Root { path: resolved, name, access: config.access(), is_configured, link })
         });
         roots.collect::<Result<Vec<_>>>().map(Roots)
     }
@@ -65,6 +69,15 @@ impl Roots {
     /// Lists all roots.
     pub fn all(&self) -> &[Root] {
         &self.0
+    }
+
+    /// Tells whether a link that names a root leads to another folder than it did when the roots
+    /// were opened. Links to a network are not asked: that could hang.
+    pub fn lead_elsewhere(&self) -> bool {
+        self.0.iter().any(|root| {
+            let now = root.link.as_deref().and_then(|link| fs_err::canonicalize(link).ok());
+            now.is_some_and(|now| now != root.path && now.is_dir())
+        })
     }
 
     /// Finds the root that a path of a caller lies in, and the resolved path.

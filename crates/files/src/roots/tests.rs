@@ -251,3 +251,29 @@ fn names_are_found_in_another_unicode_form() {
     let missing = located(&at("allowed/\u{e9}.txt"));
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }
+
+#[test]
+fn a_link_that_is_turned_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = fs_err::canonicalize(folder.path()).unwrap();
+    let at = |name: &str| base.join(name);
+    for name in ["one", "two", "plain"] {
+        fs_err::create_dir(at(name)).unwrap();
+    }
+    let turn_to = |name: &str| {
+        std::os::unix::fs::symlink(name, at("new")).unwrap();
+        fs_err::rename(at("new"), at("current")).unwrap();
+    };
+    turn_to("one");
+    let configs = ["current", "plain", "plain/../plain"].map(|it| RootConfig::Path(it.into()));
+    let open = || Roots::open(&configs, &base).unwrap();
+    let roots = open();
+    let links: Vec<bool> = roots.all().iter().map(|root| root.link.is_some()).collect();
+    assert_eq!(links, [true, false, false]);
+    assert!(!roots.lead_elsewhere());
+    turn_to("two");
+    assert!(roots.lead_elsewhere() && !open().lead_elsewhere());
+    // One that leads nowhere takes nothing away.
+    turn_to("gone");
+    assert!(!roots.lead_elsewhere());
+}
