@@ -51,6 +51,11 @@ impl Flow {
         }
     }
 
+    /// Adds text right behind what is here, before white space that has come since.
+    pub(crate) fn attach(&mut self, piece: &str) {
+        self.text.push_str(piece);
+    }
+
     /// Makes sure that what follows is not joined to what is here.
     pub(crate) fn space(&mut self) {
         if self.pending == Pending::Nothing {

@@ -33,12 +33,14 @@ mod encoding;
 mod flow;
 mod grid;
 mod output;
+mod ruby;
 
 mod archive;
 mod mail;
 mod markup;
 mod odf;
 mod odf_lists;
+mod odf_values;
 mod ole;
 mod ooxml;
 mod pdf;

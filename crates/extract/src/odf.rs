@@ -8,7 +8,9 @@ use crate::flow::list_indent;
 use crate::grid::{SheetRows, TextTable};
 use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute};
 use crate::odf_lists::Lists;
+use crate::odf_values::value_or_formula;
 use crate::output::Output;
+use crate::ruby::Ruby;
 use crate::{Format, warning};
 
 /// A repeated row or cell with content is written at most this many times.
@@ -130,6 +132,7 @@ struct Walk {
     open_style: Option<String>,
     tables: Vec<Table>,
     sheet: Option<Sheet>,
+    ruby: Ruby,
 }
 
 struct Paragraph {
@@ -173,6 +176,7 @@ impl Walk {
             open_style: None,
             tables: Vec::new(),
             sheet: None,
+            ruby: Ruby::default(),
         }
     }
 
@@ -187,7 +191,6 @@ impl Walk {
                         name,
                         "tracked-changes"
                             | "note-citation"
-                            | "ruby-text"
                             | "index-source"
                             | "creator"
                             | "date"
@@ -264,6 +267,8 @@ impl Walk {
                 self.in_annotation = true;
             }
             "note-body" => self.in_note_body = true,
+            "ruby" => self.ruby.begin(),
+            "ruby-text" => self.ruby.begin_reading(),
             "table" => self.start_table(attribute, output)?,
             "table-row" => {
                 if let Some(sheet) = &mut self.sheet {
@@ -290,6 +295,8 @@ impl Walk {
             "notes" => self.in_notes = false,
             "annotation" => self.in_annotation = false,
             "note-body" => self.in_note_body = false,
+            "ruby-text" => self.ruby.end_reading(),
+            "ruby" => self.ruby.end(),
             "page" => self.push_asides(output)?,
             "table-cell" | "covered-table-cell" => self.end_cell(),
             "table-row" => self.end_row(output)?,
@@ -316,6 +323,8 @@ impl Walk {
     /// Adds text in which white space, line breaks too, counts as one space.
     fn add_folded(&mut self, text: &str) {
         let Some(paragraph) = self.paragraphs.last_mut() else { return };
+        let Some(readings) = self.ruby.before(text) else { return };
+        paragraph.text.push_str(&readings);
         for char in text.chars() {
             if !char.is_ascii_whitespace() {
                 paragraph.text.push(char);
@@ -326,7 +335,8 @@ impl Walk {
     }
 
     fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
-        let Some(paragraph) = self.paragraphs.pop() else { return Ok(()) };
+        let Some(mut paragraph) = self.paragraphs.pop() else { return Ok(()) };
+        paragraph.text.push_str(&self.ruby.finish());
         if self.in_annotation {
             self.annotations.push(paragraph.text);
             return Ok(());
@@ -456,44 +466,4 @@ impl Walk {
 
 fn repeats(value: Option<String>) -> u32 {
     value.and_then(|value| value.parse().ok()).unwrap_or(1)
-}
-
-/// Gives what a cell without text is shown as: its value, or the formula that nobody computed.
-fn value_or_formula(attribute: &dyn Fn(&str) -> Option<String>) -> String {
-    let values = ["value", "date-value", "time-value", "boolean-value", "string-value"];
-    if let Some(value) = values.into_iter().find_map(attribute) {
-        return value;
-    }
-    // A value that is an empty text is computed.
-    match attribute("formula") {
-        Some(formula) if attribute("value-type").is_none() => {
-            format!("={}", plain_formula(&formula))
-        }
-        _ => String::new(),
-    }
-}
-
-/// Writes a formula as people see it: without the name of its syntax before it, and with cells as
-/// `A1` in place of `[.A1]`.
-fn plain_formula(formula: &str) -> String {
-    let formula = match formula.split_once(":=") {
-        Some((syntax, formula)) if syntax.chars().all(char::is_alphanumeric) => formula,
-        _ => formula.trim_start_matches('='),
-    };
-    let mut plain = String::with_capacity(formula.len());
-    let (mut in_text, mut in_cells) = (false, false);
-    for char in formula.chars() {
-        match char {
-            '"' => in_text = !in_text,
-            '[' if !in_text => in_cells = true,
-            ']' if !in_text => in_cells = false,
-            _ => {}
-        }
-        let is_mark = !in_text && matches!(char, '[' | ']');
-        let is_own_sheet = in_cells && char == '.' && !plain.ends_with(char::is_alphanumeric);
-        if !is_mark && !is_own_sheet {
-            plain.push(char);
-        }
-    }
-    plain
 }

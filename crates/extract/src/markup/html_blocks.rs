@@ -4,6 +4,7 @@ use model::BlockKind;
 
 use crate::flow::{Flow, list_indent};
 use crate::grid::TextTable;
+use crate::ruby::Ruby;
 
 /// How many open elements an end tag is searched in; deeper ones are left open.
 const SEARCH_DEPTH: usize = 256;
@@ -28,6 +29,7 @@ pub(crate) struct HtmlBlocks {
     n_preformatted: usize,
     in_title: bool,
     title: String,
+    ruby: Ruby,
 }
 
 struct Open {
@@ -58,6 +60,7 @@ impl HtmlBlocks {
             n_preformatted: 0,
             in_title: false,
             title: String::new(),
+            ruby: Ruby::default(),
         }
     }
 
@@ -69,10 +72,12 @@ impl HtmlBlocks {
         if self.in_title {
             self.title.push_str(text);
         } else if self.n_hidden > 0 {
-        } else if self.n_preformatted > 0 {
-            self.flow.push(text);
-        } else {
-            self.flow.fold(text);
+        } else if let Some(readings) = self.ruby.before(text) {
+            self.flow.attach(&readings);
+            match self.n_preformatted {
+                0 => self.flow.fold(text),
+                _ => self.flow.push(text),
+            }
         }
     }
 
@@ -149,6 +154,8 @@ impl HtmlBlocks {
             }
             "ul" | "menu" | "dir" => self.lists.push(None),
             "li" => self.start_item(attribute("value")),
+            "ruby" => self.ruby.begin(),
+            "rt" => self.ruby.begin_reading(),
             "option" | "button" | "label" | "input" => self.flow.space(),
             _ => {}
         }
@@ -211,6 +218,8 @@ impl HtmlBlocks {
                     self.lists.pop();
                 }
                 "option" | "button" | "label" => self.flow.space(),
+                "rt" => self.ruby.end_reading(),
+                "ruby" => self.ruby.end(),
                 _ if is_block(name) => self.flush(),
                 _ => {}
             }
@@ -226,6 +235,7 @@ impl HtmlBlocks {
             "li" => &["li"],
             "dt" | "dd" => &["dt", "dd"],
             "option" => &["option"],
+            "rt" | "rp" => &["rt", "rp"],
             "tr" => &["td", "th", "tr"],
             "td" | "th" => &["td", "th"],
             "tbody" | "thead" | "tfoot" => &["td", "th", "tr", "tbody", "thead", "tfoot"],
@@ -244,6 +254,7 @@ impl HtmlBlocks {
 
     /// Ends the run of text, as the block that the open elements make it.
     fn flush(&mut self) {
+        self.flow.attach(&self.ruby.finish());
         if let Some(table) = self.tables.last()
             && table.in_cell
             && !table.is_layout
@@ -312,6 +323,7 @@ impl HtmlBlocks {
     }
 
     fn end_cell(&mut self) {
+        self.flow.attach(&self.ruby.finish());
         let Some(table) = self.tables.last_mut().filter(|table| table.in_cell) else { return };
         if table.is_layout {
             self.flush();

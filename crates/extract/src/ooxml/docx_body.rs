@@ -12,10 +12,11 @@ use crate::grid::TextTable;
 use crate::markup::{XmlEvent, local_attribute};
 use crate::ooxml::docx_numbering::Numbering;
 use crate::ooxml::docx_pages::Pages;
-use crate::ooxml::docx_styles::Styles;
+use crate::ooxml::docx_styles::{Styles, is_off};
 use crate::ooxml::math::Math;
 use crate::ooxml::package::Package;
 use crate::output::Output;
+use crate::ruby::Ruby;
 
 /// Which part of a document is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,8 @@ struct Paragraph {
     style: Option<String>,
     list: Option<String>,
     level: Option<usize>,
+    /// Whether it starts a page, as its style or its own properties say.
+    begins_page: bool,
 }
 
 pub(crate) struct Body<'a> {
@@ -50,6 +53,7 @@ pub(crate) struct Body<'a> {
     in_text: bool,
     author: Option<String>,
     math: Option<Math>,
+    ruby: Ruby,
 }
 
 #[derive(Default)]
@@ -96,12 +100,13 @@ impl<'a> Body<'a> {
             in_text: false,
             author: None,
             math: None,
+            ruby: Ruby::default(),
         }
     }
 
     pub(crate) fn read(mut self, package: &Package, text: &str, output: &mut Output) -> Result<()> {
         if self.story == Story::Main {
-            self.pages = Pages::of(text, package, output)?;
+            self.pages = Pages::of(text, self.styles, package, output)?;
         }
         let mut reader = package.walk(text, output);
         let outcome = loop {
@@ -170,6 +175,7 @@ impl<'a> Body<'a> {
                     style: None,
                     list: None,
                     level: None,
+                    begins_page: false,
                 });
             }
             "pStyle" => {
@@ -183,8 +189,9 @@ impl<'a> Body<'a> {
                     Some(BlockKind::ListItem) if !is_heading => {}
                     _ => self.set_kind(kind),
                 }
+                let begins_page = self.styles.begins_page(&style);
                 if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.style = Some(style);
+                    (paragraph.style, paragraph.begins_page) = (Some(style), begins_page);
                 }
             }
             "numPr" => {
@@ -224,13 +231,13 @@ impl<'a> Body<'a> {
                 }
             }
             "pageBreakBefore" => {
-                let is_off =
-                    attribute("val").is_some_and(|value| matches!(&*value, "0" | "false" | "off"));
-                if !is_off {
-                    self.pages.before_paragraph();
-                    self.turn_page();
+                let is_off = is_off(attribute("val").as_deref());
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.begins_page = !is_off;
                 }
             }
+            "ruby" => self.ruby.begin(),
+            "rt" => self.ruby.begin_reading(),
             "lastRenderedPageBreak" => {
                 self.pages.laid_out();
                 self.turn_page();
@@ -290,6 +297,20 @@ impl<'a> Body<'a> {
     fn end(&mut self, name: &str, output: &mut Output) -> Result<()> {
         match name {
             "p" => self.end_paragraph(output)?,
+            // The properties of a paragraph are before its text; those of its style may be taken
+            // back there.
+            "pPr" => {
+                let begins_page = self
+                    .paragraphs
+                    .last_mut()
+                    .is_some_and(|one| std::mem::take(&mut one.begins_page));
+                if begins_page {
+                    self.pages.before_paragraph();
+                    self.turn_page();
+                }
+            }
+            "rt" => self.ruby.end_reading(),
+            "ruby" => self.ruby.end(),
             "t" => self.in_text = false,
             "tc" => {
                 if let Some(table) = self.tables.last_mut() {
@@ -338,7 +359,8 @@ impl<'a> Body<'a> {
         self.ends_section = ends_section;
         let page = self.pages.current().unwrap_or_default();
         let (text, style, list, level) = (String::new(), None, None, None);
-        self.paragraphs.push(Paragraph { text, kind, page, style, list, level });
+        let begins_page = false;
+        self.paragraphs.push(Paragraph { text, kind, page, style, list, level, begins_page });
         Ok(())
     }
 
@@ -356,6 +378,10 @@ impl<'a> Body<'a> {
     }
 
     fn add(&mut self, text: &str) {
+        let Some(readings) = self.ruby.before(text) else { return };
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            paragraph.text.push_str(&readings);
+        }
         self.pages.text(text);
         if let Some(table) = self.tables.first_mut() {
             table.row_has_text |= !text.trim().is_empty();
@@ -373,6 +399,7 @@ impl<'a> Body<'a> {
 
     fn end_paragraph(&mut self, output: &mut Output) -> Result<()> {
         let Some(mut paragraph) = self.paragraphs.pop() else { return Ok(()) };
+        paragraph.text.push_str(&self.ruby.finish());
         if std::mem::take(&mut self.ends_section) {
             self.pages.section_ended();
         }

@@ -1,13 +1,14 @@
 //! Which page a place of a Word document is on, as far as the file says.
 //!
 //! Pages are not in the format: they are where the last program to lay the document out wrote that
-//! one began, and where the document forces one: a break, a paragraph that starts a page, a
-//! section. The program writes its mark for forced pages too, so a mark right after one counts
-//! nothing. Documents that no program has laid out have forced pages alone, and where a document
-//! says nothing at all, no page is named.
+//! one began, and where the document forces one: a break, a paragraph that starts a page by itself
+//! or by its style, a section. The program writes its mark for forced pages too, so a mark right
+//! after one counts nothing. Documents that no program has laid out have forced pages alone, and
+//! where a document says nothing at all, no page is named.
 
 use crate::error::Result;
 use crate::markup::{XmlEvent, local_attribute};
+use crate::ooxml::docx_styles::Styles;
 use crate::ooxml::package::Package;
 use crate::output::Output;
 
@@ -26,13 +27,22 @@ pub(super) struct Pages {
 
 impl Pages {
     /// Looks through the document for marks of pages.
-    pub(super) fn of(text: &str, package: &Package, output: &mut Output) -> Result<Self> {
+    pub(super) fn of(
+        text: &str,
+        styles: &Styles,
+        package: &Package,
+        output: &mut Output,
+    ) -> Result<Self> {
         let sections = section_starts(text, package, output)?;
+        let is_used = |style: &str| {
+            ['"', '\''].iter().any(|quote| text.contains(&format!("={quote}{style}{quote}")))
+        };
         let has_pages =
             ["lastRenderedPageBreak", "pageBreakBefore", "type=\"page\"", "type='page'"]
                 .iter()
                 .any(|mark| text.contains(mark))
-                || sections.iter().skip(1).any(|begins_page| *begins_page);
+                || sections.iter().skip(1).any(|begins_page| *begins_page)
+                || styles.that_begin_pages().any(is_used);
         Ok(Pages { page: has_pages.then_some(1), sections, ..Pages::default() })
     }
 

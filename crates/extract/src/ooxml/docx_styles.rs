@@ -20,6 +20,7 @@ struct Style {
     is_list: bool,
     list: Option<String>,
     list_level: Option<usize>,
+    begins_page: Option<bool>,
 }
 
 /// The styles of a document by their id.
@@ -49,6 +50,9 @@ impl Styles {
                         ("basedOn", Some((_, style))) => style.parent = value,
                         ("outlineLvl", Some((_, style))) => {
                             style.outline_level = value.and_then(|value| value.parse().ok());
+                        }
+                        ("pageBreakBefore", Some((_, style))) => {
+                            style.begins_page = Some(!is_off(value.as_deref()));
                         }
                         ("numPr", Some((_, style))) => style.is_list = true,
                         ("numId", Some((_, style))) => style.list = value,
@@ -102,6 +106,25 @@ impl Styles {
         of_list.max(by_name).unwrap_or_default()
     }
 
+    /// Tells whether a paragraph of this style starts a page.
+    pub(crate) fn begins_page(&self, id: &str) -> bool {
+        let mut id = id;
+        for _ in 0..MAX_ANCESTORS {
+            let Some(style) = self.by_id.get(id) else { return false };
+            if let Some(begins_page) = style.begins_page {
+                return begins_page;
+            }
+            let Some(parent) = style.parent.as_deref() else { return false };
+            id = parent;
+        }
+        false
+    }
+
+    /// Lists the styles whose paragraphs start a page.
+    pub(crate) fn that_begin_pages(&self) -> impl Iterator<Item = &str> {
+        self.by_id.keys().map(String::as_str).filter(|id| self.begins_page(id))
+    }
+
     /// Tells what a paragraph of this style is.
     pub(crate) fn kind_of(&self, id: &str) -> BlockKind {
         let mut id = id;
@@ -125,6 +148,11 @@ impl Styles {
         }
         BlockKind::Paragraph
     }
+}
+
+/// Tells whether the value of a property switches it off; without a value it is on.
+pub(crate) fn is_off(value: Option<&str>) -> bool {
+    matches!(value, Some("0" | "false" | "off"))
 }
 
 /// Gives the level that the name of one of Word's own list styles says, from 0.

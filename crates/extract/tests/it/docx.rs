@@ -19,9 +19,16 @@ fn section(kind: &str) -> String {
 /// Checks the places of the paragraphs, such as `one@page 1 two@page 2`.
 #[track_caller]
 fn check(body: &str, expected: &str) {
+    check_with_styles("", body, expected);
+}
+
+#[track_caller]
+fn check_with_styles(styles: &str, body: &str, expected: &str) {
     let document = format!("<w:document><w:body>{body}</w:body></w:document>");
+    let styles = format!("<w:styles>{styles}</w:styles>");
     let file = fixtures::zip_of(&[
         ("[Content_Types].xml", b"<Types/>"),
+        ("word/styles.xml", styles.as_bytes()),
         ("word/document.xml", document.as_bytes()),
     ]);
     let (document, warnings) = extract(&file, "a.docx", &Caps::standard());
@@ -115,4 +122,44 @@ fn what_follows_a_break_inside_a_paragraph_is_on_the_next_page() {
     let ends = format!("<w:pPr>{}</w:pPr>", section("nextPage"));
     let body = broken(&ends) + &rest + &section("nextPage");
     check(&body, "one@page 1 two@page 2 three@page 3");
+}
+
+/// Templates let chapters begin a page by their style, which only the styles say.
+#[test]
+fn styles_that_start_a_page_do_so_for_their_paragraphs() {
+    let style = |id: &str, properties: &str, parent: &str| {
+        format!(
+            "<w:style w:styleId='{id}'><w:name w:val='{id}'/><w:basedOn w:val='{parent}'/>\
+             <w:pPr>{properties}</w:pPr></w:style>"
+        )
+    };
+    let styles = style("Chapter", "<w:pageBreakBefore/>", "")
+        + &style("Part", "", "Chapter")
+        + &style("Section", "<w:pageBreakBefore w:val='false'/>", "Chapter")
+        + &style("Round", "", "Round");
+    let of = |style: &str, more: &str| format!("<w:pPr><w:pStyle w:val='{style}'/>{more}</w:pPr>");
+    let body = paragraph(&of("Chapter", ""), "one")
+        + &paragraph(&(of("Part", "") + LAID_OUT), "two")
+        + &paragraph(&of("Section", ""), "still")
+        + &paragraph(&of("Chapter", "<w:pageBreakBefore w:val='0'/>"), "here")
+        + &paragraph(&of("Round", ""), "too")
+        + &paragraph(&of("Chapter", ""), "three");
+    let expected = "one@page 1 two@page 2 still@page 2 here@page 2 too@page 2 three@page 3";
+    check_with_styles(&styles, &body, expected);
+    // A style that nobody uses marks no page.
+    check_with_styles(&styles, &paragraph(&of("Section", ""), "one"), "one@whole");
+}
+
+/// Readings were put between the letters of their word, which no search found then.
+#[test]
+fn readings_come_behind_their_word() {
+    let ruby = |letters: &str, reading: &str| {
+        format!(
+            "<w:r><w:ruby><w:rt><w:r><w:t>{reading}</w:t></w:r></w:rt><w:rubyBase><w:r>\
+             <w:t>{letters}</w:t></w:r></w:rubyBase></w:ruby></w:r>"
+        )
+    };
+    let word = ruby("東", "とう") + &ruby("京", "きょう");
+    check(&paragraph(&word, "で会う"), "東京（とうきょう）で会う@whole");
+    check(&format!("<w:p>{word}</w:p>"), "東京（とうきょう）@whole");
 }
