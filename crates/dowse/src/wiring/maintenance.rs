@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::SharedState;
-use crate::memory::Idle;
+use crate::memory::{Idle, give_back_code};
 
 /// The time between two rounds. A round may write a whole index anew, so it is not short; the
 /// deletion of a source does not wait for it.
@@ -42,6 +42,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Gives memory back whenever the server falls idle, until `shutdown`.
 pub(crate) fn give_memory_back(shutdown: CancellationToken) {
     tokio::spawn(async move {
+        // A start runs through half of the program once.
+        give_back_code();
         let mut idle = Idle::default();
         loop {
             tokio::select! {

@@ -18,6 +18,7 @@ use crate::commands::sets::{Need, Set, only_one, open_all, served};
 use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
+use crate::memory::give_back_code;
 use crate::wiring::{
     MIN_FREE_BYTES, SharedState, failing_embedder, free_bytes, remember_before_indexing,
 };
@@ -91,6 +92,7 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
                 // without a word.
                 let indexed = ensure_engine(&shared_state).and_then(|()| {
                     remember_before_indexing(&shared_state.open_store()?.store)?;
+                    give_back_code();
                     let roots = service.roots(&Caller::local_admin());
                     let maker = VectorMaker::ThisCommand;
                     index_roots(&shared_state, &service, &roots, &args, maker, args.json)
