@@ -75,7 +75,7 @@ mod tests {
         );
         // The ends of readings may be left out.
         check("<p><ruby>漢<rt>かん<rp>)</rp>字<rt>じ</ruby><p>次", "漢字（かんじ）/次");
-        check("<table><tr><td><ruby>字<rt>じ</rt></ruby><td>二</table>", "字（じ） | 二\n");
+        check("<table><tr><td><ruby>字<rt>じ</rt></ruby><td>二</table>", "字（じ） | 二");
         check("<p><ruby>字<rt></rt></ruby>だ", "字だ");
         check("<p hidden><ruby>字<rt>じ</rt></ruby></p><p>見える", "見える");
     }

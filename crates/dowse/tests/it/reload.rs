@@ -142,8 +142,9 @@ fn a_root_behind_a_link_that_is_turned_is_the_other_folder() {
     turn_to("one");
     test_server.rewrite(config);
     let finds = |name: &str| {
-        let found = test_server.mcp().call("searchFiles", &json!({ "query": "ferry" }));
-        let paths = found.structured["items"].as_array().cloned().unwrap_or_default();
+        let asked = Request::new("POST", "/v1/call/searchFiles").json(&json!({ "query": "ferry" }));
+        let found = test_server.http().send(&asked).json();
+        let paths = found["items"].as_array().cloned().unwrap_or_default();
         paths.len() == 1 && paths[0]["path"].as_str().is_some_and(|path| path.ends_with(name))
     };
     test_server.wait_until(|| finds("one/a.md"));
