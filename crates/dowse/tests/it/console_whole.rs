@@ -145,6 +145,8 @@ fn queries_that_found_little_go_on_to_their_end() {
         let query = json!({ "query": format!("walrus{number}") });
         assert_eq!(http.post_json("/v1/call/search", &query).status, 200);
     }
+    // Calls are written into the record behind their answers.
+    server.wait_until(|| page(http, "/activity?view=weak", "").text().contains(" of 55<"));
     let (mut seen, mut address) = (BTreeSet::new(), Some("/activity?view=weak".to_owned()));
     while let Some(next) = address.take() {
         let answer = page(http, &next, "");
