@@ -85,9 +85,10 @@ impl Source for Contexts {
             cause: Box::new(cause),
         };
         for project in self.0.list_projects(caller).map_err(failed)? {
-            for table in self.0.list_tables(caller, &project.id).map_err(failed)? {
+            for table in self.0.list_tables(caller, project.id.as_str()).map_err(failed)? {
                 let is_node = |pointer: &str| is_it(&format!("{}{BETWEEN}{pointer}", table.id));
-                let found = self.0.find_pointer(caller, &table.id, &is_node).map_err(failed)?;
+                let found =
+                    self.0.find_pointer(caller, table.id.as_str(), &is_node).map_err(failed)?;
                 if let Some(pointer) = found {
                     return Ok(Some(format!("{}{BETWEEN}{pointer}", table.id)));
                 }

@@ -70,14 +70,14 @@ impl Source for KnowledgeBases {
             cause: Box::new(cause),
         };
         for base in self.0.list_bases(caller).map_err(failed)? {
-            for collection in self.0.list_collections(caller, &base.id).map_err(failed)? {
+            for collection in self.0.list_collections(caller, base.id.as_str()).map_err(failed)? {
                 let mut after: Option<String> = None;
                 loop {
                     let found = self
                         .0
-                        .list_documents(caller, &collection.id, after.as_deref(), FIND_PAGE)
+                        .list_documents(caller, collection.id.as_str(), after.as_deref(), FIND_PAGE)
                         .map_err(failed)?;
-                    if let Some(document) = found.iter().find(|one| is_it(&one.id)) {
+                    if let Some(document) = found.iter().find(|one| is_it(one.id.as_str())) {
                         return Ok(Some(document.id.to_string()));
                     }
                     after = found.last().map(|one| one.id.to_string());

@@ -23,7 +23,7 @@ pub(crate) enum Right {
 /// Lets a caller pass, or says why not.
 pub(crate) fn check(project: &Project, caller: &Caller, right: Right) -> Result<()> {
     if project.tenant != caller.tenant || caller.identity == Identity::Endpoint {
-        return Err(Error::missing("Project", &project.id));
+        return Err(Error::missing("Project", project.id.as_str()));
     }
     let role = project.role_of(caller);
     let may = match right {

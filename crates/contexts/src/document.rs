@@ -74,7 +74,7 @@ impl TypedObject for Part {
     }
 }
 
-pub(crate) fn part_id(document: &str, part_idx: usize) -> String {
+pub(crate) fn part_id(document: &JsonDocumentId, part_idx: usize) -> String {
     format!("{document}/{part_idx:08}")
 }
 
@@ -136,8 +136,8 @@ pub(crate) fn mark(catalogue: &dyn Objects, document: &mut Document, marks: &Mar
 }
 
 /// Marks a document that an earlier program kept without marks.
-pub(crate) fn mark_kept(catalogue: &Arc<dyn Objects>, document: &str) -> Result<()> {
-    let Some((mut document, _)) = Document::load(&**catalogue, document)? else { return Ok(()) };
+pub(crate) fn mark_kept(catalogue: &Arc<dyn Objects>, id: &JsonDocumentId) -> Result<()> {
+    let Some((mut document, _)) = Document::load(&**catalogue, id.as_str())? else { return Ok(()) };
     if document.marks.is_some() {
         return Ok(());
     }
@@ -147,11 +147,11 @@ pub(crate) fn mark_kept(catalogue: &Arc<dyn Objects>, document: &str) -> Result<
 }
 
 /// Removes a document with its parts, a few at a time.
-pub(crate) fn forget(catalogue: &dyn Objects, document: &str) -> Result<()> {
-    let key = ObjectKey::new(Document::KIND, document);
-    let Some((kept, _)) = Document::load(catalogue, document)? else { return Ok(()) };
-    let parts = (0..kept.starts.len())
-        .map(|part_idx| ObjectKey::new(Part::KIND, part_id(document, part_idx)));
+pub(crate) fn forget(catalogue: &dyn Objects, id: &JsonDocumentId) -> Result<()> {
+    let key = ObjectKey::new(Document::KIND, id.as_str());
+    let Some((kept, _)) = Document::load(catalogue, id.as_str())? else { return Ok(()) };
+    let parts =
+        (0..kept.starts.len()).map(|part_idx| ObjectKey::new(Part::KIND, part_id(id, part_idx)));
     let changes: Vec<Change> = parts.chain(marks::rows(&kept)).map(Change::Delete).collect();
     for few in changes.chunks(limits::PARTS_PER_COMMIT) {
         catalogue.apply(few)?;

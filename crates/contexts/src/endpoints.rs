@@ -67,7 +67,7 @@ impl Service {
                 return Err(Error::Object(ObjectError::BadRequest { problem: problem.to_owned() }));
             }
         };
-        let (project, _) = self.project_of(caller, &project, Right::Edit)?;
+        let (project, _) = self.project_of(caller, project.as_str(), Right::Edit)?;
         let name = named(&new.name)?;
         let tool_ids = self.bindable(caller, &project, &name, &new.tool_ids)?;
         let n_endpoints = self.endpoints_of_project(&project.id)?.len();
@@ -85,10 +85,10 @@ impl Service {
             updated_at: now,
         };
         endpoint.save(self.catalogue())?;
-        if Project::load(self.catalogue(), &project.id)?.is_none() {
-            let key = ObjectKey::new(Endpoint::KIND, &endpoint.id);
+        if Project::load(self.catalogue(), project.id.as_str())?.is_none() {
+            let key = ObjectKey::new(Endpoint::KIND, endpoint.id.as_str());
             self.catalogue().apply(&[Change::Delete(key)])?;
-            return Err(Error::missing("Project", &project.id));
+            return Err(Error::missing("Project", project.id.as_str()));
         }
         Ok(WithKey { endpoint, api_key, stored })
     }
@@ -117,7 +117,7 @@ impl Service {
         let name = change.name.as_deref().map(named).transpose()?;
         let mut bound = None;
         if let Some(tool_ids) = &change.tool_ids {
-            let (project, _) = self.project_of(caller, &before.project_id, Right::Edit)?;
+            let (project, _) = self.project_of(caller, before.project_id.as_str(), Right::Edit)?;
             let name = name.as_ref().unwrap_or(&before.name);
             bound = Some(self.bindable(caller, &project, name, tool_ids)?);
         }
@@ -135,7 +135,7 @@ impl Service {
     /// Deletes an endpoint; its keys open nothing any more.
     pub fn delete_endpoint(&self, caller: &Caller, id: &str) -> Result<()> {
         let (endpoint, _) = self.endpoint_of(caller, id, Right::Edit)?;
-        let key = ObjectKey::new(Endpoint::KIND, &endpoint.id);
+        let key = ObjectKey::new(Endpoint::KIND, endpoint.id.as_str());
         self.catalogue().apply(&[Change::Delete(key)])?;
         Ok(())
     }

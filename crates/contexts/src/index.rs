@@ -46,7 +46,7 @@ impl Service {
         let settings = &self.0.settings;
         let kept = 0..settings.max_node_chars;
         let opened = OpenDocument::open(&self.0.catalogue, &table.document, None, kept)?;
-        let mut document = opened.ok_or(Error::missing("Document", &table.document))?;
+        let mut document = opened.ok_or(Error::missing("Document", table.document.as_str()))?;
         let mut coverage = Coverage::new(tools, settings);
         choose_short(&mut document, tools, &mut coverage)?;
         let coverage = Arc::new(coverage);

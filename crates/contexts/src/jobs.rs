@@ -47,7 +47,13 @@ impl Service {
     pub(crate) fn submit_index(&self, table: &Table) -> Result<Option<Job>> {
         let of = OfTable { project: table.project_id.clone(), table: table.id.clone() };
         let (jobs, tenant) = (self.jobs(), &table.tenant);
-        Ok(Some(jobs.submit_or_join(INDEX_JOB, &table.id, tenant, Priority::Normal, &of)?))
+        Ok(Some(jobs.submit_or_join(
+            INDEX_JOB,
+            table.id.as_str(),
+            tenant,
+            Priority::Normal,
+            &of,
+        )?))
     }
 
     pub(crate) fn submit_purge(
@@ -57,12 +63,12 @@ impl Service {
         tables: Vec<TableId>,
     ) -> Result<Job> {
         let purge = Purge { project: project.clone(), tables };
-        Ok(self.jobs().submit(PURGE_JOB, project, tenant, Priority::High, &purge)?)
+        Ok(self.jobs().submit(PURGE_JOB, project.as_str(), tenant, Priority::High, &purge)?)
     }
 
     fn run_index(&self, of: &OfTable, progress: &Progress) -> Result<Value> {
         let _working = self.0.locks.table(&of.table);
-        let Some((table, _)) = Table::load(self.catalogue(), &of.table)? else {
+        let Some((table, _)) = Table::load(self.catalogue(), of.table.as_str())? else {
             return Ok(Value::Null);
         };
         let mut tools = self.tools_of_table(&table.id)?;
@@ -81,7 +87,7 @@ impl Service {
         let (changes, covered) = match indexed {
             Ok(indexed) => indexed,
             Err(error) => {
-                let current = Table::load(self.catalogue(), &table.id)?;
+                let current = Table::load(self.catalogue(), table.id.as_str())?;
                 if current.is_none_or(|(current, _)| current.document != table.document) {
                     // Whoever replaced or deleted the document has asked for another job.
                     return Ok(json!({ "superseded": true }));
@@ -118,7 +124,7 @@ impl Service {
         if changes.removed > 0 || !table.former.is_empty() {
             self.0.store.forget_erased(&[table.namespace()])?;
         }
-        if Table::load(self.catalogue(), &table.id)?.is_none() {
+        if Table::load(self.catalogue(), table.id.as_str())?.is_none() {
             // Deleted meanwhile: its own job may have run before the chunks were written.
             self.drop_chunks(&table.namespace())?;
         } else if changes.added > 0 {
@@ -133,7 +139,7 @@ impl Service {
         tool: &Tool,
         mut change: impl FnMut(&mut crate::objects::SearchIndex),
     ) -> Result<()> {
-        self.change::<Tool>(&tool.id, |current| {
+        self.change::<Tool>(tool.id.as_str(), |current| {
             if current.json_path == tool.json_path
                 && let Some(index) = &mut current.search_index
             {
@@ -155,7 +161,7 @@ impl Service {
             let tools = self.tools_of_table(table)?;
             let changes: Vec<Change> = tools
                 .iter()
-                .map(|tool| Change::Delete(ObjectKey::new(Tool::KIND, &tool.id)))
+                .map(|tool| Change::Delete(ObjectKey::new(Tool::KIND, tool.id.as_str())))
                 .collect();
             self.catalogue().apply(&changes)?;
         }
@@ -178,7 +184,7 @@ impl Service {
             document::forget(self.catalogue(), document)?;
         }
         if !table.former.is_empty() {
-            self.change::<Table>(&table.id, |current| {
+            self.change::<Table>(table.id.as_str(), |current| {
                 current.former.retain(|document| !table.former.contains(document));
                 Ok(())
             })?;

@@ -50,7 +50,7 @@ impl TypedObject for MarkRow {
     }
 }
 
-fn row_id(document: &str, row_idx: usize) -> String {
+fn row_id(document: &JsonDocumentId, row_idx: usize) -> String {
     format!("{document}/{row_idx:08}")
 }
 

@@ -121,8 +121,9 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<Node> {
         let tool = self.usable_tool(caller, tool)?;
-        let missing = || Error::missing("Tool", &tool.id);
-        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
+        let missing = || Error::missing("Tool", tool.id.as_str());
+        let (table, _) =
+            Table::load(self.catalogue(), tool.table_id.as_str())?.ok_or_else(missing)?;
         self.node(&table, &tool.json_path, request, Shape::Text, deadline)
     }
 

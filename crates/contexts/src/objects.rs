@@ -247,7 +247,7 @@ impl TypedObject for Tool {
     }
 
     fn lookups(&self) -> Vec<Lookup> {
-        vec![Lookup::new("project", &self.project_id)]
+        vec![Lookup::new("project", self.project_id.as_str())]
     }
 }
 
@@ -300,7 +300,7 @@ impl TypedObject for Endpoint {
     }
 
     fn lookups(&self) -> Vec<Lookup> {
-        self.tool_ids.iter().map(|tool| Lookup::new("tool", tool)).collect()
+        self.tool_ids.iter().map(|tool| Lookup::new("tool", tool.as_str())).collect()
     }
 }
 

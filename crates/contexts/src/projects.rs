@@ -119,14 +119,12 @@ impl Service {
         let mut changes = vec![];
         for table in &tables {
             let tools = self.tools_of_table(&table.id)?;
-            changes.extend(
-                tools.iter().map(|tool| {
-                    Change::Delete(ObjectKey::new(crate::objects::Tool::KIND, &tool.id))
-                }),
-            );
-            changes.push(Change::Delete(ObjectKey::new(Table::KIND, &table.id)));
+            changes.extend(tools.iter().map(|tool| {
+                Change::Delete(ObjectKey::new(crate::objects::Tool::KIND, tool.id.as_str()))
+            }));
+            changes.push(Change::Delete(ObjectKey::new(Table::KIND, table.id.as_str())));
         }
-        let key = ObjectKey::new(Project::KIND, &project.id);
+        let key = ObjectKey::new(Project::KIND, project.id.as_str());
         changes.extend([Change::DeleteChildren(key.clone()), Change::Delete(key)]);
         self.catalogue().apply(&changes)?;
         let tables = tables.into_iter().map(|table| table.id).collect();

@@ -67,7 +67,7 @@ impl Service {
     fn sweep_namespaces(&self) -> Result<()> {
         for info in self.0.store.namespaces()? {
             if let Some(table) = table_of_namespace(&info.id)
-                && Table::load(self.catalogue(), &table)?.is_none()
+                && Table::load(self.catalogue(), table.as_str())?.is_none()
             {
                 self.0.store.drop_namespace(&info.id)?;
             }
@@ -89,7 +89,7 @@ impl Service {
                 if is_made || !asked.insert(tool.table_id.clone()) {
                     continue;
                 }
-                if let Some((table, _)) = Table::load(self.catalogue(), &tool.table_id)? {
+                if let Some((table, _)) = Table::load(self.catalogue(), tool.table_id.as_str())? {
                     self.submit_index(&table)?;
                 }
             }

@@ -143,8 +143,9 @@ impl Service {
             let problem = "`query` is blank: say in words what to look for".to_owned();
             return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
-        let missing = || Error::missing("Tool", &tool.id);
-        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
+        let missing = || Error::missing("Tool", tool.id.as_str());
+        let (table, _) =
+            Table::load(self.catalogue(), tool.table_id.as_str())?.ok_or_else(missing)?;
         let mut found =
             SearchResults { query: query.to_owned(), results: vec![], warnings: vec![] };
         found.warnings.extend(unready(&tool));

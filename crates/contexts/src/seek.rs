@@ -11,6 +11,7 @@ use crate::Result;
 use crate::document::{Document, in_time};
 use crate::json::{Event, Kind, SPACING, Walk, key_of};
 use crate::marks::Lookup;
+use crate::object_ids::JsonDocumentId;
 use crate::reader::Reader;
 
 /// A document that is open for reading.
@@ -40,11 +41,11 @@ impl OpenDocument {
     /// Opens a document; nothing when it is gone.
     pub(crate) fn open(
         catalogue: &Arc<dyn Objects>,
-        document: &str,
+        document: &JsonDocumentId,
         deadline: Option<&Deadline>,
         kept: Range<usize>,
     ) -> Result<Option<Self>> {
-        let found = Document::load(&**catalogue, document)?;
+        let found = Document::load(&**catalogue, document.as_str())?;
         Ok(found.map(|(document, _)| OpenDocument {
             catalogue: Arc::clone(catalogue),
             document: Arc::new(document),

@@ -151,7 +151,7 @@ impl Service {
         right: Right,
         (what, id): (&'static str, &str),
     ) -> Result<()> {
-        match self.project_of(caller, project, right) {
+        match self.project_of(caller, project.as_str(), right) {
             Err(Error::Object(ObjectError::NotFound { .. })) => Err(Error::missing(what, id)),
             passed => passed.map(|_| ()),
         }

@@ -103,8 +103,9 @@ impl Service {
         take_on(&mut table, &document, summary);
         table.save(self.catalogue())?;
         // The project may have been deleted while the document was read.
-        if let Err(error) = self.project_of(caller, &project.id, Right::Edit) {
-            self.catalogue().apply(&[Change::Delete(ObjectKey::new(Table::KIND, &table.id))])?;
+        if let Err(error) = self.project_of(caller, project.id.as_str(), Right::Edit) {
+            self.catalogue()
+                .apply(&[Change::Delete(ObjectKey::new(Table::KIND, table.id.as_str()))])?;
             document::forget(self.catalogue(), &document.id)?;
             return Err(error);
         }
@@ -136,7 +137,7 @@ impl Service {
         let owner = Owner { table: &table.id, tenant: &table.tenant };
         let (document, summary) = self.keep(&owner, file, deadline)?;
         let now = self.0.clock.now();
-        let changed = self.change::<Table>(&table.id, |table| {
+        let changed = self.change::<Table>(table.id.as_str(), |table| {
             table.former.push(table.document.clone());
             take_on(table, &document, summary);
             if let Some(name) = &name {
@@ -164,7 +165,7 @@ impl Service {
         let (table, _) = self.table_of(caller, id, Right::Edit)?;
         let name = named(name)?;
         let now = self.0.clock.now();
-        let changed = self.change::<Table>(&table.id, |table| {
+        let changed = self.change::<Table>(table.id.as_str(), |table| {
             table.name.clone_from(&name);
             table.updated_at = now;
             Ok(())
@@ -193,9 +194,11 @@ impl Service {
         for tool in &tools {
             self.unbind_everywhere(&tool.id)?;
         }
-        let mut changes: Vec<Change> =
-            tools.iter().map(|tool| Change::Delete(ObjectKey::new(Tool::KIND, &tool.id))).collect();
-        changes.push(Change::Delete(ObjectKey::new(Table::KIND, &table.id)));
+        let mut changes: Vec<Change> = tools
+            .iter()
+            .map(|tool| Change::Delete(ObjectKey::new(Tool::KIND, tool.id.as_str())))
+            .collect();
+        changes.push(Change::Delete(ObjectKey::new(Table::KIND, table.id.as_str())));
         self.catalogue().apply(&changes)?;
         self.submit_purge(&table.tenant, &table.project_id, vec![table.id.clone()])
     }

@@ -82,9 +82,10 @@ impl Service {
         };
         tool.save(self.catalogue())?;
         // The table may have been deleted meanwhile, and then nobody would delete the tool.
-        if Table::load(self.catalogue(), &table.id)?.is_none() {
-            self.catalogue().apply(&[Change::Delete(ObjectKey::new(Tool::KIND, &tool.id))])?;
-            return Err(Error::missing("Table", &table.id));
+        if Table::load(self.catalogue(), table.id.as_str())?.is_none() {
+            self.catalogue()
+                .apply(&[Change::Delete(ObjectKey::new(Tool::KIND, tool.id.as_str()))])?;
+            return Err(Error::missing("Table", table.id.as_str()));
         }
         self.index_for(&table, tool)
     }
@@ -92,7 +93,7 @@ impl Service {
     /// Lists the tools of a project, by name.
     pub fn list_tools(&self, caller: &Caller, project: &str) -> Result<Vec<Tool>> {
         let (project, _) = self.project_of(caller, project, Right::Read)?;
-        let lookup = Lookup::new("project", &project.id);
+        let lookup = Lookup::new("project", project.id.as_str());
         let found = self.catalogue().find(Tool::KIND, &lookup)?;
         let mut tools: Vec<Tool> =
             found.into_iter().map(Tool::from_object).collect::<store::Result<_>>()?;
@@ -118,7 +119,7 @@ impl Service {
         }
         let now = self.0.clock.now();
         let mut is_moved = false;
-        let changed = self.change::<Tool>(&tool.id, |tool| {
+        let changed = self.change::<Tool>(tool.id.as_str(), |tool| {
             if let Some(name) = &change.name {
                 tool.name = tool_name(name)?;
             }
@@ -149,15 +150,16 @@ impl Service {
         if !is_moved {
             return Ok((tool, None));
         }
-        let missing = || Error::missing("Table", &tool.table_id);
-        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
+        let missing = || Error::missing("Table", tool.table_id.as_str());
+        let (table, _) =
+            Table::load(self.catalogue(), tool.table_id.as_str())?.ok_or_else(missing)?;
         self.index_for(&table, tool)
     }
 
     /// Makes the index of a tool again: what is missing is filled in, what is there stays.
     pub fn reindex_tool(&self, caller: &Caller, id: &str) -> Result<(Tool, Option<Job>)> {
         let (tool, _) = self.tool_of(caller, id, Right::Edit)?;
-        let (table, _) = self.table_of(caller, &tool.table_id, Right::Edit)?;
+        let (table, _) = self.table_of(caller, tool.table_id.as_str(), Right::Edit)?;
         self.index_for(&table, tool)
     }
 
@@ -166,8 +168,8 @@ impl Service {
     pub fn delete_tool(&self, caller: &Caller, id: &str) -> Result<Option<Job>> {
         let (tool, _) = self.tool_of(caller, id, Right::Edit)?;
         self.unbind_everywhere(&tool.id)?;
-        self.catalogue().apply(&[Change::Delete(ObjectKey::new(Tool::KIND, &tool.id))])?;
-        match Table::load(self.catalogue(), &tool.table_id)? {
+        self.catalogue().apply(&[Change::Delete(ObjectKey::new(Tool::KIND, tool.id.as_str()))])?;
+        match Table::load(self.catalogue(), tool.table_id.as_str())? {
             Some((table, _)) if tool.kind == ToolKind::Search => self.submit_index(&table),
             _ => Ok(None),
         }
@@ -175,7 +177,7 @@ impl Service {
 
     /// Takes a tool off every endpoint.
     pub(crate) fn unbind_everywhere(&self, tool: &ToolId) -> Result<()> {
-        for object in self.catalogue().find(Endpoint::KIND, &Lookup::new("tool", tool))? {
+        for object in self.catalogue().find(Endpoint::KIND, &Lookup::new("tool", tool.as_str()))? {
             self.change::<Endpoint>(&object.key.id, |endpoint| {
                 endpoint.tool_ids.retain(|bound| bound != tool);
                 Ok(())
@@ -193,7 +195,7 @@ impl Service {
             Ok(job) => return Ok((tool, job)),
             Err(error) => error.to_string(),
         };
-        let changed = self.change::<Tool>(&tool.id, |tool| {
+        let changed = self.change::<Tool>(tool.id.as_str(), |tool| {
             if let Some(index) = &mut tool.search_index {
                 index.status = IndexStatus::Error;
                 index.last_error = Some(format!("the index could not be asked for: {problem}"));
@@ -205,7 +207,9 @@ impl Service {
 
     /// Refuses a name that another tool of the same endpoint has.
     fn refuse_clash(&self, tool: &Tool, name: &str) -> Result<()> {
-        for object in self.catalogue().find(Endpoint::KIND, &Lookup::new("tool", &tool.id))? {
+        for object in
+            self.catalogue().find(Endpoint::KIND, &Lookup::new("tool", tool.id.as_str()))?
+        {
             let endpoint = Endpoint::from_object(object)?;
             let ids = endpoint.tool_ids.iter().filter(|other| **other != tool.id);
             let others = Tool::load_many(self.catalogue(), ids.map(|id| id.as_str()))?;

@@ -18,12 +18,12 @@ impl Ruby {
         self.has_ended = false;
     }
 
-    /// A reading begins.
+    /// Texts from here on say how the letters sound: they are held back until the word is over.
     pub(crate) fn begin_reading(&mut self) {
         self.in_reading = true;
     }
 
-    /// A reading ends.
+    /// Texts from here on are letters again, of the same word unless it ends.
     pub(crate) fn end_reading(&mut self) {
         self.in_reading = false;
     }

@@ -73,12 +73,12 @@ impl Service {
             return Ok(None);
         }
         for collection in collections.iter().take(MAX_ASKED_COLLECTIONS) {
-            let jobs = self.0.queue.active_jobs(ADD_JOB, &collection.id)?;
+            let jobs = self.0.queue.active_jobs(ADD_JOB, collection.id.as_str())?;
             // A job that runs takes up those that came meanwhile once it has done those it knew.
             let has_more = |job: &Job| {
                 job.progress.n_total.is_none_or(|n_total| job.progress.n_done < n_total)
             };
-            let is_waiting = !jobs.is_empty() && self.1.backlog.is_waiting(&collection.id);
+            let is_waiting = !jobs.is_empty() && self.1.backlog.is_waiting(collection.id.as_str());
             if is_waiting || jobs.iter().any(has_more) {
                 let message = format!(
                     "documents of `{}` are being indexed: more may be found when that is done",

@@ -127,13 +127,13 @@ impl Service {
         let mut changes: Vec<Change> = collections
             .iter()
             .map(|collection| {
-                Change::DeleteChildren(ObjectKey::new(Collection::KIND, &collection.id))
+                Change::DeleteChildren(ObjectKey::new(Collection::KIND, collection.id.as_str()))
             })
             .collect();
         let folders = collections.iter().map(|collection| collection.id.to_string()).collect();
         let purge = Purge::namespaces(&base.id, namespace_prefix(&base.id));
         let purge = Purge { folders, ..purge };
-        let key = ObjectKey::new(KnowledgeBase::KIND, &base.id);
+        let key = ObjectKey::new(KnowledgeBase::KIND, base.id.as_str());
         changes.extend([
             Change::DeleteChildren(key.clone()),
             Change::Delete(key),
@@ -142,7 +142,7 @@ impl Service {
         self.0.catalogue.apply(&changes)?;
         drop(adding);
         for collection in &collections {
-            self.1.backlog.fewer(&collection.id, usize::MAX);
+            self.1.backlog.fewer(collection.id.as_str(), usize::MAX);
         }
         self.purge(space, &base.tenant, &purge)
     }

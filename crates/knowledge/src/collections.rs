@@ -88,11 +88,11 @@ impl Service {
         // On the condition that its base is there: one that is deleted meanwhile gets none.
         let _adding = self.1.adding.read();
         let applied = self.0.catalogue.apply(&[
-            Change::Require(ObjectKey::new(KnowledgeBase::KIND, &base.id)),
+            Change::Require(ObjectKey::new(KnowledgeBase::KIND, base.id.as_str())),
             Change::PutIfUnchanged(collection.to_object(0)?),
         ]);
         match applied {
-            Err(store::Error::MissingObject { .. }) => Err(Error::no_base(&base.id)),
+            Err(store::Error::MissingObject { .. }) => Err(Error::no_base(base.id.as_str())),
             applied => Ok(applied.map(|_| collection)?),
         }
     }
@@ -150,16 +150,16 @@ impl Service {
         let space = self.space_to_purge()?;
         // Whoever adds documents has counted them in the backlog before they are taken out there.
         let adding = self.1.adding.write();
-        let key = ObjectKey::new(Collection::KIND, &collection.id);
+        let key = ObjectKey::new(Collection::KIND, collection.id.as_str());
         let purge = Purge::collection(&collection);
         self.0.catalogue.apply(&[
             Change::DeleteChildren(key.clone()),
             Change::Delete(key),
-            Change::Delete(ObjectKey::new(StoredSummary::KIND, &collection.id)),
+            Change::Delete(ObjectKey::new(StoredSummary::KIND, collection.id.as_str())),
             Erasure::change(&collection.tenant, &purge)?,
         ])?;
         drop(adding);
-        self.1.backlog.fewer(&collection.id, usize::MAX);
+        self.1.backlog.fewer(collection.id.as_str(), usize::MAX);
         self.purge(space, &collection.tenant, &purge)
     }
 }

@@ -123,7 +123,7 @@ impl Service {
                 updated_at: now,
             });
         }
-        self.1.backlog.enter(&collection.id, documents.len())?;
+        self.1.backlog.enter(collection.id.as_str(), documents.len())?;
         let accepted = self.accept(&collection, &mut documents, new);
         let accepted =
             accepted.and_then(|duplicates| Ok((duplicates, self.submit_additions(&collection)?)));
@@ -139,7 +139,7 @@ impl Service {
                     keys.map(|id| Change::Delete(ObjectKey::new(Document::KIND, id))).collect();
                 let _ = self.0.catalogue.apply(&rows);
                 self.forget_uploads(documents.iter().filter_map(Document::staged));
-                self.1.backlog.fewer(&collection.id, documents.len());
+                self.1.backlog.fewer(collection.id.as_str(), documents.len());
                 Err(error)
             }
         }
@@ -168,7 +168,8 @@ impl Service {
             document.upload = Some(staged.upload);
             document.sha256 = staged.sha256;
         }
-        let mut changes = vec![Change::Require(ObjectKey::new(Collection::KIND, &collection.id))];
+        let mut changes =
+            vec![Change::Require(ObjectKey::new(Collection::KIND, collection.id.as_str()))];
         changes.append(&mut contents);
         for document in documents.iter() {
             changes.push(Change::PutIfUnchanged(document.to_object(0)?));
@@ -176,7 +177,7 @@ impl Service {
         let _adding = self.1.adding.read();
         match self.0.catalogue.apply(&changes) {
             Err(store::Error::MissingObject { .. }) => {
-                return Err(Error::missing("Collection", &collection.id));
+                return Err(Error::missing("Collection", collection.id.as_str()));
             }
             applied => applied.map(|_| ())?,
         }
@@ -218,10 +219,10 @@ impl Service {
         let (title, is_titled, file_name) = (title_of(&new)?, is_titled(&new), file_name_of(&new));
         let metadata = metadata_of(&new.metadata)?;
         let (tags, source) = (tags_of(&new.tags)?, new.source.clone());
-        self.1.backlog.enter(&collection.id, 1)?;
+        self.1.backlog.enter(collection.id.as_str(), 1)?;
         let staged = self.stage(&before, new);
         let Staged { upload, sha256, with_row } =
-            staged.inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
+            staged.inspect_err(|_| self.1.backlog.fewer(collection.id.as_str(), 1))?;
         let mut earlier = None;
         let now = self.0.clock.now();
         let adding = self.1.adding.read();
@@ -258,13 +259,13 @@ impl Service {
                 Ok(document) => document,
                 Err(error) => {
                     self.forget_uploads([upload.staged.as_str()]);
-                    self.1.backlog.fewer(&collection.id, 1);
+                    self.1.backlog.fewer(collection.id.as_str(), 1);
                     return Err(error);
                 }
             };
         // The content before waited in vain: nobody will read it any more.
         self.forget_uploads(earlier.iter().map(|earlier| earlier.staged.as_str()));
-        self.1.backlog.fewer(&collection.id, usize::from(earlier.is_some()));
+        self.1.backlog.fewer(collection.id.as_str(), usize::from(earlier.is_some()));
         // The row says what waits: should the queue be full now, the next job takes it along.
         let job = self.submit_additions(&collection)?;
         let same = Same { document: document.id.clone(), others: self.same_as(&document)? };
@@ -288,18 +289,19 @@ impl Service {
         let purge = Purge::document(&collection, &document);
         self.change_collection(&collection.id, |collection| {
             // Another call may have deleted it meanwhile: it must not be counted out twice.
-            let kept = Document::load(&*self.0.catalogue, &document.id)?;
+            let kept = Document::load(&*self.0.catalogue, document.id.as_str())?;
             if let Some((kept, _)) = kept.filter(|(kept, _)| kept.state.is_indexed()) {
                 collection.n_documents = collection.n_documents.saturating_sub(1);
                 collection.n_chunks = collection.n_chunks.saturating_sub(kept.n_chunks);
             }
-            let mut changes = vec![Change::Delete(ObjectKey::new(Document::KIND, &document.id))];
+            let mut changes =
+                vec![Change::Delete(ObjectKey::new(Document::KIND, document.id.as_str()))];
             changes.extend(self.version_keys(&document.id)?.into_iter().map(Change::Delete));
             changes.push(Erasure::change(&collection.tenant, &purge)?);
             Ok(changes)
         })?;
         self.forget_uploads(document.files());
-        self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
+        self.1.backlog.fewer(collection.id.as_str(), usize::from(document.upload.is_some()));
         self.purge(space, &collection.tenant, &purge)
     }
 
@@ -389,7 +391,7 @@ impl Service {
         let mut duplicates = vec![];
         for Same { document, others } in same {
             for of in others {
-                match self.document_of(caller, &of.id, Right::Read) {
+                match self.document_of(caller, of.id.as_str(), Right::Read) {
                     Ok(_) => {
                         duplicates.push(Duplicate { document, of });
                         break;

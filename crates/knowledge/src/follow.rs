@@ -128,7 +128,7 @@ impl Service {
                 left.add(path, source);
                 continue;
             }
-            self.remove_document(&caller, &source.document)?;
+            self.remove_document(&caller, source.document.as_str())?;
             followed.n_removed += 1;
         }
         let mut new = vec![];
@@ -141,7 +141,7 @@ impl Service {
                 }
                 Some(source) => {
                     let changed = self.received(file, listing, open).and_then(|content| {
-                        self.replace_content(&caller, &source.document, content).map(|_| ())
+                        self.replace_content(&caller, source.document.as_str(), content).map(|_| ())
                     });
                     match changed {
                         Ok(()) => followed.n_replaced += 1,
@@ -156,7 +156,7 @@ impl Service {
                 None => match self.received(file, listing, open) {
                     Ok(document) => match left.take(file, &document) {
                         Some(moved) => {
-                            self.replace_content(&caller, &moved, document)?;
+                            self.replace_content(&caller, moved.as_str(), document)?;
                             followed.n_moved += 1;
                         }
                         None => new.push(document),
@@ -166,15 +166,15 @@ impl Service {
             }
             if new.len() == FILES_PER_STEP {
                 followed.n_added += new.len();
-                self.add_documents(&caller, &collection.id, std::mem::take(&mut new))?;
+                self.add_documents(&caller, collection.id.as_str(), std::mem::take(&mut new))?;
             }
         }
         if !new.is_empty() {
             followed.n_added += new.len();
-            self.add_documents(&caller, &collection.id, new)?;
+            self.add_documents(&caller, collection.id.as_str(), new)?;
         }
         for document in left.into_documents() {
-            self.remove_document(&caller, &document)?;
+            self.remove_document(&caller, document.as_str())?;
             followed.n_removed += 1;
         }
         Ok(followed)
@@ -185,7 +185,7 @@ impl Service {
     pub(crate) fn check_follows_no_file(&self, document: &Document) -> Result<()> {
         let Some(SourceFile { path, .. }) = &document.source else { return Ok(()) };
         let mut folders = self.0.settings.folders.iter();
-        match folders.any(|folder| *folder.collection == *document.collection_id) {
+        match folders.any(|folder| folder.collection == document.collection_id.as_str()) {
             true => Err(Error::FollowsFile { path: path.clone() }),
             false => Ok(()),
         }
@@ -215,8 +215,8 @@ impl Service {
     }
 
     /// Notes the stamp of a file that has not changed.
-    fn stamp(&self, document: &str, stamp: &str) -> Result<()> {
-        ingest::change_object(&*self.0.catalogue, document, |document: &mut Document| {
+    fn stamp(&self, id: &KnowledgeDocumentId, stamp: &str) -> Result<()> {
+        ingest::change_object(&*self.0.catalogue, id.as_str(), |document: &mut Document| {
             if let Some(source) = &mut document.source {
                 stamp.clone_into(&mut source.stamp);
             }
@@ -228,12 +228,15 @@ impl Service {
     /// Takes the text of a document away whose file nobody lets us read any more: it would answer
     /// for a file that may say something else. The document stays and says why, until the file can
     /// be read, which changes its stamp.
-    pub(crate) fn close_document(&self, id: &str, stamp: &str) -> Result<()> {
+    pub(crate) fn close_document(&self, id: &KnowledgeDocumentId, stamp: &str) -> Result<()> {
         let writing = self.1.writing.lock();
-        let Some((document, _)) = Document::load(&*self.0.catalogue, id)? else { return Ok(()) };
+        let Some((document, _)) = Document::load(&*self.0.catalogue, id.as_str())? else {
+            return Ok(());
+        };
         let mut files: Vec<String> = vec![];
         let collection = self.change_collection(&document.collection_id, |collection| {
-            let Some((mut document, version)) = Document::load(&*self.0.catalogue, id)? else {
+            let Some((mut document, version)) = Document::load(&*self.0.catalogue, id.as_str())?
+            else {
                 return Ok(vec![]);
             };
             files = document.files().map(str::to_owned).collect();
@@ -252,7 +255,7 @@ impl Service {
             Ok(vec![Change::PutIfUnchanged(document.to_object(version)?)])
         })?;
         self.forget_uploads(files.iter().map(String::as_str));
-        self.1.backlog.fewer(&collection.id, usize::from(document.upload.is_some()));
+        self.1.backlog.fewer(collection.id.as_str(), usize::from(document.upload.is_some()));
         match self.0.store.delete(&collection.namespace(), &[document.store_id()]) {
             Err(store::Error::UnknownNamespace { .. }) => {}
             deleted => deleted.map(|_| ())?,

@@ -29,10 +29,10 @@ impl Service {
     ) -> std::result::Result<Value, JobFailure> {
         let mut named = additions.clone();
         let begun = Instant::now();
-        let mut open = Some(self.1.joinable.open(&additions.collection, job));
+        let mut open = Some(self.1.joinable.open(additions.collection.as_str(), job));
         let (mut n_written, mut n_failed) = (0, 0);
         let collection = loop {
-            let found = Collection::load(&*self.0.catalogue, &additions.collection);
+            let found = Collection::load(&*self.0.catalogue, additions.collection.as_str());
             let Some((collection, _)) = found.map_err(failure_of_store)? else {
                 self.forget_uploads(named.documents.iter().map(|named| named.staged.as_str()));
                 return Ok(json!({ "documents": n_written, "failed": n_failed }));
@@ -87,7 +87,9 @@ impl Service {
     /// Moves passages into the namespace that their collection has now. They are copied as they
     /// are stored: nothing is read or cut again, so this is no run of the pipeline.
     pub(crate) fn run_move(&self, move_: &Move, progress: &Progress) -> Result<Value> {
-        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &move_.collection)? else {
+        let Some((collection, _)) =
+            Collection::load(&*self.0.catalogue, move_.collection.as_str())?
+        else {
             return Ok(Value::Null);
         };
         let (from, to) = (NamespaceId::new(move_.from.as_str()), collection.namespace());

@@ -150,10 +150,10 @@ impl Service {
     /// upload before it begins, and one that runs takes more in for a while, so uploads that come
     /// one by one share few jobs.
     pub(crate) fn submit_additions(&self, collection: &Collection) -> Result<Job> {
-        let job = self.1.joinable.join(&collection.id, || {
+        let job = self.1.joinable.join(collection.id.as_str(), || {
             let (additions, tenant) = (Additions::of(collection), &collection.tenant);
             let (jobs, id) = (self.jobs(), &collection.id);
-            jobs.submit_or_join(ADD_JOB, id, tenant, Priority::Normal, &additions)
+            jobs.submit_or_join(ADD_JOB, id.as_str(), tenant, Priority::Normal, &additions)
         })?;
         // A job that runs is further than when it was begun.
         Ok(self.0.queue.get(&job.id).unwrap_or(job))
@@ -172,7 +172,7 @@ impl Service {
             from: from.to_string(),
         };
         let (subject, tenant) = (&collection.id, &collection.tenant);
-        Ok(self.jobs().submit(MOVE_JOB, subject, tenant, Priority::High, &arguments)?)
+        Ok(self.jobs().submit(MOVE_JOB, subject.as_str(), tenant, Priority::High, &arguments)?)
     }
 
     /// Lets vectors and summary follow what changed in a collection. The summary is made after all
@@ -184,7 +184,13 @@ impl Service {
             collection: collection.id.clone(),
         };
         let (subject, tenant) = (&collection.id, &collection.tenant);
-        self.jobs().submit_or_join(SUMMARY_JOB, subject, tenant, Priority::Low, &summary)?;
+        self.jobs().submit_or_join(
+            SUMMARY_JOB,
+            subject.as_str(),
+            tenant,
+            Priority::Low,
+            &summary,
+        )?;
         Ok(())
     }
 }

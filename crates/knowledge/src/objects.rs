@@ -337,7 +337,7 @@ impl TypedObject for Document {
     fn lookups(&self) -> Vec<Lookup> {
         let mut lookups = match &self.upload {
             None => vec![],
-            Some(_) => vec![waiting_anywhere(), waiting_in(&self.collection_id)],
+            Some(_) => vec![waiting_anywhere(), waiting_in(self.collection_id.as_str())],
         };
         if !self.sha256.is_empty() {
             lookups.push(same_content(&self.tenant, &self.sha256));
@@ -362,7 +362,7 @@ pub(crate) fn same_content(tenant: &TenantId, sha256: &str) -> Lookup {
 }
 
 /// Begins the name of every namespace of a knowledge base.
-pub(crate) fn namespace_prefix(base: &str) -> String {
+pub(crate) fn namespace_prefix(base: &KnowledgeBaseId) -> String {
     format!("knowledge_{base}_")
 }
 

@@ -53,7 +53,7 @@ impl Service {
         if !self.may_download(caller) {
             return Err(Error::OriginalDenied { roles: self.0.settings.originals.roles.clone() });
         }
-        let missing = || Error::missing("Original", &document.id);
+        let missing = || Error::missing("Original", document.id.as_str());
         let original = document.original.clone().ok_or_else(missing)?;
         let opened = open_whole(&*self.0.catalogue, &self.0.uploads, &document, &original.file)?;
         let file = opened.map_err(|problem| {
@@ -102,7 +102,7 @@ pub fn damaged_originals(
                 continue;
             };
             // It was changed or deleted while its file was read.
-            let now = Document::load(catalogue, &document.id)?;
+            let now = Document::load(catalogue, document.id.as_str())?;
             if now.is_some_and(|(now, _)| now.original == document.original) {
                 let (document, title) = (document.id, document.title);
                 damaged.push(DamagedOriginal { document, title, problem });
@@ -144,7 +144,7 @@ fn open_whole(
 /// Gives what the file of a document hashes to: the row has that of the newest content, which may
 /// wait or be one that could not be read.
 fn sha256_of_original(catalogue: &dyn Objects, document: &Document) -> Result<Option<String>> {
-    let lookup = Lookup::new("version_of", &document.id);
+    let lookup = Lookup::new("version_of", document.id.as_str());
     let versions = catalogue.find(DocumentVersion::KIND, &lookup)?;
     let mut latest: Option<DocumentVersion> = None;
     for version in versions {

@@ -97,7 +97,7 @@ impl Service {
         if collection.tenant != caller.tenant {
             return Err(missing());
         }
-        let (base, _) = self.base(caller, &collection.knowledge_base_id, right)?;
+        let (base, _) = self.base(caller, collection.knowledge_base_id.as_str(), right)?;
         if !sees(&collection, caller) {
             return Err(Error::Denied);
         }
@@ -116,7 +116,8 @@ impl Service {
         if document.tenant != caller.tenant {
             return Err(missing());
         }
-        let (_, collection, _) = self.collection_of(caller, &document.collection_id, right)?;
+        let (_, collection, _) =
+            self.collection_of(caller, document.collection_id.as_str(), right)?;
         Ok((collection, document, version))
     }
 
@@ -149,13 +150,16 @@ impl Service {
         mut change: impl FnMut(&mut Collection) -> Result<Vec<Change>>,
     ) -> Result<Collection> {
         let now = self.0.clock.now();
-        let changed =
-            ingest::change_object(&*self.0.catalogue, id, |collection: &mut Collection| {
+        let changed = ingest::change_object(
+            &*self.0.catalogue,
+            id.as_str(),
+            |collection: &mut Collection| {
                 let changes = change(collection)?;
                 collection.updated_at = now;
                 Ok::<_, Error>(changes)
-            })?;
-        changed.ok_or_else(|| Error::missing("Collection", id))
+            },
+        )?;
+        changed.ok_or_else(|| Error::missing("Collection", id.as_str()))
     }
 }
 

@@ -218,7 +218,8 @@ impl Service {
         collection: &str,
     ) -> Result<Vec<SummaryVersion>> {
         let (_, collection, _) = self.collection_of(caller, collection, Right::Read)?;
-        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, &collection.id)? else {
+        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, collection.id.as_str())?
+        else {
             return Ok(vec![]);
         };
         let mut versions = vec![kept.as_version()];
@@ -256,7 +257,8 @@ impl Service {
     /// deleted. The next one is made from what is left.
     pub(crate) fn forget_summary(&self, collection: &Collection) -> Result<()> {
         let _writing = self.1.writing.lock();
-        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, &collection.id)? else {
+        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, collection.id.as_str())?
+        else {
             return Ok(());
         };
         let emptied = StoredSummary {
@@ -271,7 +273,7 @@ impl Service {
     fn save_summary(&self, kept: &StoredSummary) -> Result<()> {
         let row = kept.to_object(0)?;
         let changes = [
-            Change::Require(ObjectKey::new(Collection::KIND, &kept.collection_id)),
+            Change::Require(ObjectKey::new(Collection::KIND, kept.collection_id.as_str())),
             Change::Put(row),
         ];
         match self.0.catalogue.apply(&changes) {
@@ -283,13 +285,14 @@ impl Service {
 
     /// Makes the summary of a collection anew.
     pub(crate) fn run_summary(&self, of: &OfCollection, progress: &Progress) -> Result<Value> {
-        let Some((collection, _)) = store::TypedObject::load(&*self.0.catalogue, &of.collection)?
+        let Some((collection, _)) =
+            store::TypedObject::load(&*self.0.catalogue, of.collection.as_str())?
         else {
             return Ok(Value::Null);
         };
         let collection: Collection = collection;
         let kept = |service: &Service| -> Result<Option<StoredSummary>> {
-            let kept = StoredSummary::load(&*service.0.catalogue, &collection.id)?;
+            let kept = StoredSummary::load(&*service.0.catalogue, collection.id.as_str())?;
             Ok(kept.map(|(kept, _)| kept))
         };
         let n_purges = |kept: &Option<StoredSummary>| kept.as_ref().map_or(0, |kept| kept.n_purges);

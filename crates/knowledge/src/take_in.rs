@@ -88,7 +88,8 @@ impl Service {
         // One batch at a time: an older content of a document can never overwrite a newer one.
         let _writing = self.1.writing.lock();
         let staged = || batch.iter().map(|(addition, _)| addition.staged.as_str());
-        let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? else {
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection.as_str())?
+        else {
             self.forget_uploads(staged());
             return Ok(Upserted::default());
         };
@@ -167,7 +168,7 @@ impl Service {
             self.0.store.delete(&namespace, &gone)?;
         }
         self.forget_uploads(replaced.iter().map(String::as_str));
-        self.1.backlog.fewer(&collection.id, batch.len());
+        self.1.backlog.fewer(collection.id.as_str(), batch.len());
         Ok(upserted)
     }
 
@@ -243,18 +244,18 @@ impl UploadSource {
     /// Gives the next upload that somebody still waits for.
     fn advance(&mut self) -> Result<Option<Item>> {
         while let Some(addition) = self.waiting.pop_front() {
-            let current = Document::load(&*self.service.0.catalogue, &addition.document)?;
+            let current = Document::load(&*self.service.0.catalogue, addition.document.as_str())?;
             let document = match current {
                 Some((document, _)) if document.version == addition.version => document,
                 _ => {
                     // It was replaced or deleted meanwhile.
                     self.service.forget_uploads([addition.staged.as_str()]);
-                    self.service.1.backlog.fewer(&self.collection.id, 1);
+                    self.service.1.backlog.fewer(self.collection.id.as_str(), 1);
                     continue;
                 }
             };
             if is_done(&document, &addition) {
-                self.service.1.backlog.fewer(&self.collection.id, 1);
+                self.service.1.backlog.fewer(self.collection.id.as_str(), 1);
                 continue;
             }
             let mut item = Item::new(document.store_id(), document.title.as_str());

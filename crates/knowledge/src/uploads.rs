@@ -12,7 +12,7 @@ use store::{Change, Lookup, TypedObject};
 
 use crate::jobs::{ADD_JOB, Addition, Additions, Purge};
 use crate::new_document::{Content, NewDocument};
-use crate::object_ids::CollectionId;
+use crate::object_ids::{CollectionId, KnowledgeDocumentId};
 use crate::objects::{Collection, Document, DocumentState, Upload, waiting_anywhere, waiting_in};
 use crate::upload_files::{Bytes, Stored};
 use crate::{Error, Result, Service, limits};
@@ -63,7 +63,7 @@ impl Service {
 
     /// Lists the documents of a collection whose content waits to be indexed.
     pub(crate) fn documents_waiting_in(&self, collection: &CollectionId) -> Result<Vec<Document>> {
-        self.documents_waiting(&waiting_in(collection))
+        self.documents_waiting(&waiting_in(collection.as_str()))
     }
 
     fn documents_waiting(&self, lookup: &Lookup) -> Result<Vec<Document>> {
@@ -98,14 +98,15 @@ impl Service {
         let Ok(additions) = serde_json::from_value::<Additions>(job.arguments.clone()) else {
             return Ok(());
         };
-        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &additions.collection)?
+        let Some((collection, _)) =
+            Collection::load(&*self.0.catalogue, additions.collection.as_str())?
         else {
             return Ok(());
         };
         for addition in self.waiting_uploads(&collection, &additions)? {
             self.settle(&addition.document, addition.version)?;
             self.forget_uploads([addition.staged.as_str()]);
-            self.1.backlog.fewer(&collection.id, 1);
+            self.1.backlog.fewer(collection.id.as_str(), 1);
         }
         Ok(())
     }
@@ -160,7 +161,7 @@ impl Service {
             if let Some((document, version)) = name.rsplit_once('.')
                 && let Ok(version) = version.parse()
             {
-                self.settle(document, version)?;
+                self.settle(&KnowledgeDocumentId::new(document), version)?;
             }
             self.0.uploads.remove(name)?;
             n_removed += 1;
@@ -193,8 +194,9 @@ impl Service {
     }
 
     /// Lets a document whose upload is given up say so; one that was indexed before stays.
-    fn settle(&self, document: &str, upload: u64) -> Result<()> {
-        let Some((mut document, version)) = Document::load(&*self.0.catalogue, document)? else {
+    fn settle(&self, document: &KnowledgeDocumentId, upload: u64) -> Result<()> {
+        let Some((mut document, version)) = Document::load(&*self.0.catalogue, document.as_str())?
+        else {
             return Ok(());
         };
         let waits = matches!(document.state, DocumentState::Pending | DocumentState::Replacing);

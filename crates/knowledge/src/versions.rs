@@ -68,8 +68,8 @@ impl TypedObject for DocumentVersion {
     }
 }
 
-fn versions_of(document: &str) -> Lookup {
-    Lookup::new("version_of", document)
+fn versions_of(document: &KnowledgeDocumentId) -> Lookup {
+    Lookup::new("version_of", document.as_str())
 }
 
 impl Service {
@@ -83,7 +83,7 @@ impl Service {
         self.versions(&document.id)
     }
 
-    fn versions(&self, document: &str) -> Result<Vec<DocumentVersion>> {
+    fn versions(&self, document: &KnowledgeDocumentId) -> Result<Vec<DocumentVersion>> {
         let found = self.0.catalogue.find(DocumentVersion::KIND, &versions_of(document))?;
         let mut versions = found
             .into_iter()
@@ -94,7 +94,7 @@ impl Service {
     }
 
     /// Names the rows of a document's versions, which go with it.
-    pub(crate) fn version_keys(&self, document: &str) -> Result<Vec<ObjectKey>> {
+    pub(crate) fn version_keys(&self, document: &KnowledgeDocumentId) -> Result<Vec<ObjectKey>> {
         let versions = self.versions(document)?;
         Ok(versions.iter().map(|one| ObjectKey::new(DocumentVersion::KIND, one.id())).collect())
     }

@@ -1,7 +1,8 @@
 //! Ids are newtypes: a document's id can never be passed where a passage's is asked for.
 //!
 //! A call may name anything, so that services take text; an object that was found has an id of its
-//! kind, and so has whatever refers to it. On the wire and in a catalogue an id is its text.
+//! kind, and so has whatever refers to it. On the wire and in a catalogue an id is its text, which
+//! `as_str` gives and nothing gives unasked.
 
 /// Defines an id that is only ever compared and written.
 #[doc(hidden)]
@@ -36,7 +37,7 @@ macro_rules! plain_id {
 }
 
 /// Defines the type of the ids of one kind of object that people name in addresses and commands,
-/// so that it is looked up by text as well.
+/// so that it is compared with what they wrote.
 ///
 /// ```
 /// model::object_id! {
@@ -47,34 +48,40 @@ macro_rules! plain_id {
 /// assert_eq!(book, "7f2c");
 /// assert_eq!(book.to_string(), "7f2c");
 /// ```
+///
+/// It is no text by itself, or text would carry it to where the id of another kind is asked for;
+/// whoever wants its text says `as_str`.
+///
+/// ```compile_fail
+/// # model::object_id! {
+/// #     /// A book of a library.
+/// #     BookId
+/// # }
+/// fn shelf(text: &str) {}
+/// shelf(&BookId::new("7f2c"));
+/// ```
+///
+/// Nor is it made from another id.
+///
+/// ```compile_fail
+/// # model::object_id! {
+/// #     /// A book of a library.
+/// #     BookId
+/// # }
+/// # model::object_id! {
+/// #     /// A reader of a library.
+/// #     ReaderId
+/// # }
+/// let reader = ReaderId::new(&BookId::new("7f2c"));
+/// ```
 #[macro_export]
 macro_rules! object_id {
     ($(#[$doc:meta])* $name:ident) => {
         $crate::plain_id! { $(#[$doc])* $name }
 
-        impl ::std::ops::Deref for $name {
-            type Target = str;
-
-            fn deref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl ::std::borrow::Borrow<str> for $name {
-            fn borrow(&self) -> &str {
-                &self.0
-            }
-        }
-
         impl PartialEq<&str> for $name {
             fn eq(&self, text: &&str) -> bool {
                 self.0 == **text
-            }
-        }
-
-        impl From<&$name> for String {
-            fn from(id: &$name) -> String {
-                id.0.clone()
             }
         }
     };

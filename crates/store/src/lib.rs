@@ -93,8 +93,8 @@ pub use contract::{
     DroppedNamespace, Engine, EngineHere, EngineInfo, EnginePlace, EngineServer, Erased, Filter,
     Fingerprint, Form, Fresh, Lease, LogEntry, LogKind, LogPage, Manifest, Matched, NamespaceHead,
     NamespaceInfo, NamespaceState, PassageSource, Place, Position, Rebuild, Search, SourceParts,
-    StoredPassage, TermCount, TermStatistics, Upserted, VectorDebt, VectorSpace, VersionChange,
-    WordsQuery, Written, follow_known, question_of,
+    StoredPassage, TermCount, TermStatistics, Upserted, VectorSpace, VersionChange, WordsQuery,
+    Written, follow_known, question_of,
 };
 pub use embedded::EmbeddedEngine;
 pub use error::{Error, Result};

@@ -58,7 +58,7 @@ impl TypedObject for StoredSecret {
 }
 
 impl TokenSecret {
-    /// The secret of a folder.
+    /// Looks into the folder for it when a token needs it first, and makes it where there is none.
     pub(crate) fn of_folder(folder: PathBuf) -> Self {
         TokenSecret { place: SecretPlace::Folder(folder), known: Arc::default() }
     }

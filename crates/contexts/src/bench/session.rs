@@ -80,7 +80,7 @@ impl Session {
         let project = NewProject { name: "bench".to_owned(), members: vec![] };
         let project = self.service.create_project(&self.caller, &project)?;
         let upload = |file: &PathBuf| {
-            self.service.create_table(&self.caller, &project.id, "document", file, &soon())
+            self.service.create_table(&self.caller, project.id.as_str(), "document", file, &soon())
         };
         files.iter().map(upload).collect()
     }
@@ -96,7 +96,7 @@ impl Session {
     }
 
     pub(super) fn index_of(&self, tool: &Tool) -> Result<SearchIndex> {
-        Ok(self.service.get_tool(&self.caller, &tool.id)?.search_index.unwrap_or_default())
+        Ok(self.service.get_tool(&self.caller, tool.id.as_str())?.search_index.unwrap_or_default())
     }
 
     /// Counts the chunks of tables; those that several tools cover count once.

@@ -37,8 +37,8 @@ fn every_call_asks_who_is_calling() {
     ];
     let new = NewProject { name: "Docs".to_owned(), members };
     let project = world.service.create_project(&ann, &new).unwrap();
-    let table = world.table(&ann, &project.id, &json!({ "a": long("harbour") }));
-    let tool = world.tool(&ann, &table.id, "/a", "harbour");
+    let table = world.table(&ann, project.id.as_str(), &json!({ "a": long("harbour") }));
+    let tool = world.tool(&ann, table.id.as_str(), "/a", "harbour");
     let endpoint = NewEndpoint {
         name: "Agent".to_owned(),
         tool_ids: vec![tool.id.to_string()],
@@ -59,47 +59,63 @@ fn every_call_asks_who_is_calling() {
     for (caller, reads, edits, owns) in callers {
         let service = &world.service;
         let who = format!("{}/{}", caller.tenant, caller.subject);
-        assert_eq!(outcome(service.get_project(&caller, &project.id)), reads, "{who}");
-        assert_eq!(outcome(service.list_tables(&caller, &project.id)), reads, "{who}");
-        assert_eq!(outcome(service.list_tools(&caller, &project.id)), reads, "{who}");
-        assert_eq!(outcome(service.list_endpoints(&caller, &project.id)), reads, "{who}");
-        assert_eq!(outcome(service.get_table(&caller, &table.id)), reads, "{who}");
-        assert_eq!(outcome(service.get_tool(&caller, &tool.id)), reads, "{who}");
-        assert_eq!(outcome(service.get_endpoint(&caller, &endpoint.id)), reads, "{who}");
-        assert_eq!(outcome(service.search(&caller, &tool.id, "x", 5, &soon())), reads, "{who}");
+        assert_eq!(outcome(service.get_project(&caller, project.id.as_str())), reads, "{who}");
+        assert_eq!(outcome(service.list_tables(&caller, project.id.as_str())), reads, "{who}");
+        assert_eq!(outcome(service.list_tools(&caller, project.id.as_str())), reads, "{who}");
+        assert_eq!(outcome(service.list_endpoints(&caller, project.id.as_str())), reads, "{who}");
+        assert_eq!(outcome(service.get_table(&caller, table.id.as_str())), reads, "{who}");
+        assert_eq!(outcome(service.get_tool(&caller, tool.id.as_str())), reads, "{who}");
+        assert_eq!(outcome(service.get_endpoint(&caller, endpoint.id.as_str())), reads, "{who}");
         assert_eq!(
-            outcome(service.get_node(&caller, &table.id, &request, &soon())),
+            outcome(service.search(&caller, tool.id.as_str(), "x", 5, &soon())),
             reads,
             "{who}"
         );
         assert_eq!(
-            outcome(service.get_through(&caller, &tool.id, &request, &soon())),
+            outcome(service.get_node(&caller, table.id.as_str(), &request, &soon())),
+            reads,
+            "{who}"
+        );
+        assert_eq!(
+            outcome(service.get_through(&caller, tool.id.as_str(), &request, &soon())),
             reads,
             "{who}"
         );
 
-        let new = new_tool(&table.id, "/a", "another");
+        let new = new_tool(table.id.as_str(), "/a", "another");
         assert_eq!(outcome(service.create_tool(&caller, &new)), edits, "{who}");
         let change = ToolChange { description: Some("x".to_owned()), ..ToolChange::default() };
-        assert_eq!(outcome(service.update_tool(&caller, &tool.id, &change)), edits, "{who}");
-        assert_eq!(outcome(service.reindex_tool(&caller, &tool.id)), edits, "{who}");
-        let created = service.create_table(&caller, &project.id, "T", &file, &soon());
-        assert_eq!(outcome(created), edits, "{who}");
-        assert_eq!(outcome(service.stage(&caller, Upload::NewTable(&project.id))), edits, "{who}");
-        assert_eq!(outcome(service.stage(&caller, Upload::Replacement(&table.id))), edits, "{who}");
         assert_eq!(
-            outcome(service.replace_table(&caller, &table.id, &file, &soon())),
+            outcome(service.update_tool(&caller, tool.id.as_str(), &change)),
             edits,
             "{who}"
         );
-        assert_eq!(outcome(service.rename_table(&caller, &table.id, "N")), edits, "{who}");
+        assert_eq!(outcome(service.reindex_tool(&caller, tool.id.as_str())), edits, "{who}");
+        let created = service.create_table(&caller, project.id.as_str(), "T", &file, &soon());
+        assert_eq!(outcome(created), edits, "{who}");
+        assert_eq!(
+            outcome(service.stage(&caller, Upload::NewTable(project.id.as_str()))),
+            edits,
+            "{who}"
+        );
+        assert_eq!(
+            outcome(service.stage(&caller, Upload::Replacement(table.id.as_str()))),
+            edits,
+            "{who}"
+        );
+        assert_eq!(
+            outcome(service.replace_table(&caller, table.id.as_str(), &file, &soon())),
+            edits,
+            "{who}"
+        );
+        assert_eq!(outcome(service.rename_table(&caller, table.id.as_str(), "N")), edits, "{who}");
         let change = EndpointChange { name: Some("N".to_owned()), tool_ids: None };
         assert_eq!(
-            outcome(service.update_endpoint(&caller, &endpoint.id, &change)),
+            outcome(service.update_endpoint(&caller, endpoint.id.as_str(), &change)),
             edits,
             "{who}"
         );
-        assert_eq!(outcome(service.add_key(&caller, &endpoint.id)), edits, "{who}");
+        assert_eq!(outcome(service.add_key(&caller, endpoint.id.as_str())), edits, "{who}");
         let new = NewEndpoint {
             name: "x".to_owned(),
             tool_ids: vec![tool.id.to_string()],
@@ -108,17 +124,25 @@ fn every_call_asks_who_is_calling() {
         assert_eq!(outcome(service.create_endpoint(&caller, &new)), edits, "{who}");
 
         let change = ProjectChange { name: Some("New".to_owned()), members: None };
-        assert_eq!(outcome(service.update_project(&caller, &project.id, &change)), owns, "{who}");
+        assert_eq!(
+            outcome(service.update_project(&caller, project.id.as_str(), &change)),
+            owns,
+            "{who}"
+        );
         let n_listed = service.list_projects(&caller).unwrap().len();
         assert_eq!(n_listed, usize::from(reads == Outcome::Done), "{who}");
     }
     for stranger in [member("acme", "stranger"), admin("other")] {
         let service = &world.service;
-        assert!(service.delete_tool(&stranger, &tool.id).is_err());
-        assert!(service.delete_table(&stranger, &table.id).is_err());
-        assert!(service.delete_endpoint(&stranger, &endpoint.id).is_err());
-        assert!(service.revoke_key(&stranger, &endpoint.id, &endpoint.keys[0].id).is_err());
-        assert!(service.delete_project(&stranger, &project.id).is_err());
+        assert!(service.delete_tool(&stranger, tool.id.as_str()).is_err());
+        assert!(service.delete_table(&stranger, table.id.as_str()).is_err());
+        assert!(service.delete_endpoint(&stranger, endpoint.id.as_str()).is_err());
+        assert!(
+            service
+                .revoke_key(&stranger, endpoint.id.as_str(), endpoint.keys[0].id.as_str())
+                .is_err()
+        );
+        assert!(service.delete_project(&stranger, project.id.as_str()).is_err());
         for job in world.jobs() {
             assert!(service.check_job(&stranger, &job).is_err());
             assert!(service.cancel_job(&stranger, job.id.as_str()).is_err());
@@ -131,7 +155,7 @@ fn another_tenants_id_and_one_that_never_was_say_the_same() {
     let world = Fixture::new();
     let ann = member("acme", "ann");
     let project = world.project(&ann);
-    let table = world.table(&ann, &project.id, &json!({ "a": long("harbour") }));
+    let table = world.table(&ann, project.id.as_str(), &json!({ "a": long("harbour") }));
     let eve = admin("other");
     for id in [table.id.as_str(), "5ddbc2c6-e0a4-4ba1-a1a6-84c1b1b1a3cd", "", "../x"] {
         let error = world.service.create_tool(&eve, &new_tool(id, "", "x")).unwrap_err();

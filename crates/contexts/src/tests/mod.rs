@@ -122,7 +122,7 @@ impl Fixture {
     pub(crate) fn tool(&self, caller: &Caller, table: &str, path: &str, name: &str) -> Tool {
         let (tool, job) = self.service.create_tool(caller, &new_tool(table, path, name)).unwrap();
         self.done(&job.unwrap());
-        self.service.get_tool(caller, &tool.id).unwrap()
+        self.service.get_tool(caller, tool.id.as_str()).unwrap()
     }
 
     #[track_caller]

@@ -19,7 +19,8 @@ impl Reading {
         let project = world.project(&ann);
         let file = world.folder.path().join("raw.json");
         fs_err::write(&file, text).unwrap();
-        let table = world.service.create_table(&ann, &project.id, "T", &file, &soon()).unwrap();
+        let table =
+            world.service.create_table(&ann, project.id.as_str(), "T", &file, &soon()).unwrap();
         Reading { world, table: table.id.to_string() }
     }
 

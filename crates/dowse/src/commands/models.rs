@@ -70,7 +70,7 @@ fn told(args: &ModelArgs, manifest: &models::Manifest) -> anyhow::Result<()> {
 fn list(args: &ModelListArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
     let folder = models_dir(&config);
-    let mut rows = print::Table::new(["model", "state", "download", "what"]);
+    let mut rows = print::Table::new(["model", "state", "download", "licence", "what"]);
     for model in models::list(&folder)? {
         let state = match &model.state {
             ModelState::Ready { .. } => "ready".to_owned(),
@@ -82,7 +82,13 @@ fn list(args: &ModelListArgs) -> anyhow::Result<()> {
             }
         };
         let size = print::bytes(model.n_download_bytes);
-        rows.row([json!(model.name), json!(state), json!(size), json!(model.description)]);
+        rows.row([
+            json!(model.name),
+            json!(state),
+            json!(size),
+            json!(model.licence),
+            json!(model.description),
+        ]);
     }
     rows.print(args.json)?;
     print::note(format!("models are kept in {}", folder.display()));

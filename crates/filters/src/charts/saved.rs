@@ -122,10 +122,10 @@ pub(crate) fn take_into_folder(
     }
     let folder = ChartFolder::open(folder)?;
     for id in ids {
-        if let Some(chart) = ChartCatalogue::read(catalogue, &id)? {
+        if let Some(chart) = ChartCatalogue::read(catalogue, id.as_str())? {
             folder.put(&chart, now)?;
         }
-        ChartCatalogue::erase(catalogue, &id)?;
+        ChartCatalogue::erase(catalogue, id.as_str())?;
     }
     Ok(())
 }

@@ -75,7 +75,7 @@ impl ChartCatalogue {
 
     pub(crate) fn delete(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<()> {
         let chart = self.get(caller, id, now)?;
-        ChartCatalogue::erase(&*self.catalogue, &chart.id)
+        ChartCatalogue::erase(&*self.catalogue, chart.id.as_str())
     }
 
     /// Writes a chart, over an earlier one of its id.
@@ -117,7 +117,7 @@ impl ChartCatalogue {
         let known: Vec<ChartSummary> =
             known(&*self.catalogue, None)?.into_iter().map(|known| known.summary).collect();
         for id in over(&known, now) {
-            ChartCatalogue::erase(&*self.catalogue, &id)?;
+            ChartCatalogue::erase(&*self.catalogue, id.as_str())?;
         }
         *swept_at = Some(now);
         Ok(())

@@ -34,7 +34,7 @@ impl ChartFolder {
             let path = file.map_err(failed)?.path();
             let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             if path.extension().is_some_and(|extension| extension == "json")
-                && let Ok(chart) = kept.read(id)
+                && let Ok(chart) = kept.read(&ChartId::new(id))
             {
                 kept.known.lock().insert(chart.id.clone(), Known::of(&chart));
             }
@@ -60,11 +60,12 @@ impl ChartFolder {
     ///
     /// Fails when it does not exist, is not the caller's to see, or its time is over.
     pub(crate) fn get(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Chart> {
-        let exists = self.known.lock().get(id).is_some_and(|known| known.is_visible(caller, now));
+        let id = ChartId::new(id);
+        let exists = self.known.lock().get(&id).is_some_and(|known| known.is_visible(caller, now));
         if !exists {
-            return Err(not_found(id));
+            return Err(not_found(id.as_str()));
         }
-        self.read(id)
+        self.read(&id)
     }
 
     /// Lists the charts of the caller's tenant, newest first.
@@ -77,7 +78,7 @@ impl ChartFolder {
     /// Forgets a chart of the caller's tenant.
     pub(crate) fn delete(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<()> {
         self.get(caller, id, now)?;
-        self.forget(id);
+        self.forget(&ChartId::new(id));
         Ok(())
     }
 
@@ -88,7 +89,7 @@ impl ChartFolder {
     }
 
     /// Removes a chart, whosever it is.
-    pub(crate) fn forget(&self, id: &str) {
+    pub(crate) fn forget(&self, id: &ChartId) {
         if let Ok(path) = self.path(id)
             && let Err(error) = fs_err::remove_file(&path)
         {
@@ -103,18 +104,19 @@ impl ChartFolder {
     }
 
     /// Gives a chart, whosever it is.
-    pub(crate) fn read(&self, id: &str) -> Result<Chart> {
+    pub(crate) fn read(&self, id: &ChartId) -> Result<Chart> {
         let path = self.path(id)?;
-        let metadata = fs_err::metadata(&path).map_err(|_| not_found(id))?;
+        let missing = || not_found(id.as_str());
+        let metadata = fs_err::metadata(&path).map_err(|_| missing())?;
         if metadata.len() > MAX_CHART_BYTES {
-            return Err(not_found(id));
+            return Err(missing());
         }
-        let text = fs_err::read(&path).map_err(|_| not_found(id))?;
-        serde_json::from_slice(&text).map_err(|_| not_found(id))
+        let text = fs_err::read(&path).map_err(|_| missing())?;
+        serde_json::from_slice(&text).map_err(|_| missing())
     }
 
-    fn path(&self, id: &str) -> Result<PathBuf> {
-        let id = uuid::Uuid::parse_str(id).map_err(|_| not_found(id))?;
+    fn path(&self, id: &ChartId) -> Result<PathBuf> {
+        let id = uuid::Uuid::parse_str(id.as_str()).map_err(|_| not_found(id.as_str()))?;
         Ok(self.folder.join(format!("{}.json", id.hyphenated())))
     }
 }

@@ -51,6 +51,8 @@ pub struct ListedModel {
     pub purpose: Option<Purpose>,
     /// One sentence for people.
     pub description: String,
+    /// That of the weights, where it is known: a folder from the hub has its own beside them.
+    pub licence: Option<&'static str>,
     /// About how many bytes are downloaded; 0 for a model that is not known by name.
     pub n_download_bytes: u64,
     /// What of it is in the folder.
@@ -73,6 +75,7 @@ pub fn list(models_dir: &Path) -> Result<Vec<ListedModel>> {
             name: model.name.to_owned(),
             purpose: Some(model.purpose),
             description: model.description.to_owned(),
+            licence: Some(model.licence),
             n_download_bytes: model.n_download_bytes,
             state: state(models_dir, model.name),
         })
@@ -88,6 +91,7 @@ pub fn list(models_dir: &Path) -> Result<Vec<ListedModel>> {
             others.push(ListedModel {
                 purpose: Some(manifest.purpose),
                 description: manifest.source,
+                licence: None,
                 n_download_bytes: 0,
                 state: ModelState::Ready { model: manifest.name.clone() },
                 name: manifest.name,

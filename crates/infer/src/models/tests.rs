@@ -109,7 +109,13 @@ fn a_package_becomes_a_model() {
     assert_eq!(fs_err::read_to_string(folder.path().join("runs")).unwrap(), "run\n");
 
     let listed = list(&config.models_dir).unwrap();
-    assert!(listed.iter().any(|model| model.name == "tiny" && model.state.is_ready()));
+    let tiny = listed.iter().find(|model| model.name == "tiny").unwrap();
+    assert!(tiny.state.is_ready());
+    assert_eq!(tiny.licence, None, "nobody knows it by name");
+    for known in KNOWN_MODELS {
+        let of = listed.iter().find(|model| model.name == known.name).unwrap();
+        assert_eq!(of.licence, Some(known.licence), "{}", known.name);
+    }
 
     fs_err::write(config.models_dir.join("tiny").join(CONTAINER_FILE), b"weight!").unwrap();
     let error = verify(&config.models_dir, "tiny", &mut |_| {}).unwrap_err();

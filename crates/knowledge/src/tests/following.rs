@@ -111,7 +111,7 @@ fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
     world.service.close_document(&id, "another stamp").unwrap();
     world.settle();
     assert!(world.search(&ann, &base, "tram").results.is_empty());
-    let closed = world.service.get_document(&ann, &id).unwrap();
+    let closed = world.service.get_document(&ann, id.as_str()).unwrap();
     assert_eq!((closed.state, closed.n_chunks), (crate::DocumentState::Failed, 0));
     assert!(closed.error.unwrap().contains("permission denied"));
     let counted = world.service.get_collection(&ann, &collection).unwrap();
@@ -214,7 +214,7 @@ fn a_file_with_another_path_keeps_its_document() {
         tags: Some(vec!["rail".to_owned()]),
         ..crate::DocumentChange::default()
     };
-    world.service.update_document(&ann, &before["a.txt"].id, &change).unwrap();
+    world.service.update_document(&ann, before["a.txt"].id.as_str(), &change).unwrap();
     world.settle();
     // Two of equal size and two of equal content: each document goes with its own file.
     let moved = [("new/a.txt", tram), ("other/b.txt", ferry), ("other/twin.txt", tram)];

@@ -31,7 +31,7 @@ fn text_is_found_with_the_scores_of_its_stages() {
     assert_eq!(first.stage(Stage::Dense), None);
     assert!(first.score.get() > 0.0);
     assert_eq!(first.chunk_index, 0);
-    assert_eq!(*first.collection_id, *collection);
+    assert_eq!(first.collection_id.as_str(), collection);
     assert_eq!(found.timings[0].stage, "atlas");
     let chunk = world.service.get_chunk(&owner, &first.chunk_id).unwrap();
     assert_eq!(chunk.text, first.content);
@@ -64,18 +64,20 @@ fn counts_follow_every_change() {
     assert_eq!(counted(), (1, 2, 2));
     let id = &accepted.documents[0].id;
     let long = "A rule about cats. ".repeat(100);
-    let replaced =
-        world.service.replace_document(&owner, id, NewDocument::text("Cats", long)).unwrap();
+    let replaced = world
+        .service
+        .replace_document(&owner, id.as_str(), NewDocument::text("Cats", long))
+        .unwrap();
     assert_eq!(replaced.documents[0].state, DocumentState::Replacing);
     world.done(&replaced.job);
     let (_, n_documents, n_chunks) = counted();
     assert_eq!(n_documents, 2);
     assert!(n_chunks > 3, "{n_chunks}");
-    assert_eq!(world.service.get_document(&owner, id).unwrap().version, 2);
+    assert_eq!(world.service.get_document(&owner, id.as_str()).unwrap().version, 2);
     let found = world.search(&owner, &base, "rule");
     assert!(found.results.iter().all(|chunk| chunk.content != "One rule."));
 
-    let job = world.service.delete_document(&owner, id).unwrap();
+    let job = world.service.delete_document(&owner, id.as_str()).unwrap();
     assert_eq!(counted(), (1, 1, 1));
     assert!(world.search(&owner, &base, "cats").results.is_empty());
     world.done(&job);
@@ -187,7 +189,7 @@ fn files_are_read_and_ocr_is_repaired_when_asked() {
     world.settle();
     let job = world.service.job(&owner, accepted.job.id.as_str()).unwrap();
     assert_eq!(job.state, ingest::JobState::Failed);
-    let document = world.service.get_document(&owner, &accepted.documents[0].id).unwrap();
+    let document = world.service.get_document(&owner, accepted.documents[0].id.as_str()).unwrap();
     assert_eq!(document.state, DocumentState::Failed);
     assert_eq!(world.service.summary(&owner, &base).unwrap().statistics.total_documents, 2);
 }
@@ -234,8 +236,9 @@ fn many_deletions_are_erased_by_one_job_in_its_turn() {
     let new = (0..100).map(|number| NewDocument::text("", format!("Rule {number} on pelicans.")));
     let accepted = world.service.add_documents(&owner, &collection, new.collect()).unwrap();
     let (first, last) = accepted.documents.split_at(50);
-    let delete =
-        |document: &crate::Document| world.service.delete_document(&owner, &document.id).unwrap();
+    let delete = |document: &crate::Document| {
+        world.service.delete_document(&owner, document.id.as_str()).unwrap()
+    };
     let jobs: Vec<ingest::Job> = first.iter().map(delete).collect();
     assert!(jobs.iter().all(|job| job.id == jobs[0].id), "{jobs:?}");
     assert_eq!(jobs[0].priority, ingest::Priority::Normal);
@@ -258,7 +261,7 @@ fn many_deletions_are_erased_by_one_job_in_its_turn() {
     assert_eq!((n_passages(), world.uploads().len(), n_rows()), (50, 50, 0));
     let jobs: Vec<ingest::Job> = last
         .iter()
-        .map(|document| world.service.delete_document(&owner, &document.id).unwrap())
+        .map(|document| world.service.delete_document(&owner, document.id.as_str()).unwrap())
         .collect();
     jobs.iter().for_each(|job| drop(world.done(job)));
     assert_eq!((n_passages(), world.uploads().len(), n_rows()), (0, 0, 0));
@@ -273,7 +276,7 @@ fn a_deletion_whose_job_was_lost_is_erased_at_the_next_start() {
     let collection = world.collection(&owner, &base, open_collection("All"));
     let new = vec![NewDocument::text("", "A rule on pelicans.")];
     let accepted = world.service.add_documents(&owner, &collection, new).unwrap();
-    let job = world.service.delete_document(&owner, &accepted.documents[0].id).unwrap();
+    let job = world.service.delete_document(&owner, accepted.documents[0].id.as_str()).unwrap();
     world.queue.cancel(&job.id).unwrap();
     let rows = store::ObjectPage::of("knowledge_erasure");
     assert_eq!(world.service.0.catalogue.list(&rows).unwrap().len(), 1);
@@ -301,13 +304,13 @@ fn a_title_that_was_given_stays_with_a_content_that_has_none() {
         world.service.get_document(&ann, id).unwrap().title
     };
     let given = add("Trams");
-    assert_eq!(replace(&given, "", "The tram descends."), "Trams");
-    assert_eq!(replace(&given, "Ferries", "The ferry crosses."), "Ferries");
+    assert_eq!(replace(given.as_str(), "", "The tram descends."), "Trams");
+    assert_eq!(replace(given.as_str(), "Ferries", "The ferry crosses."), "Ferries");
     // What a content called itself goes with it.
     let own = add("");
-    assert_eq!(replace(&own, "", "The ferry waits."), "The ferry waits.");
+    assert_eq!(replace(own.as_str(), "", "The ferry waits."), "The ferry waits.");
     let title = Some("Boats".to_owned());
     let change = crate::DocumentChange { title, ..crate::DocumentChange::default() };
-    world.service.update_document(&ann, &own, &change).unwrap();
-    assert_eq!(replace(&own, "", "The boat leaves."), "Boats");
+    world.service.update_document(&ann, own.as_str(), &change).unwrap();
+    assert_eq!(replace(own.as_str(), "", "The boat leaves."), "Boats");
 }

@@ -8,7 +8,10 @@ use serde_json::json;
 use ingest::ObjectError;
 
 use super::{Fixture, admin, member, open_collection};
-use crate::{Content, DocumentChange, DocumentState, Error, NewDocument, Visibility, limits};
+use crate::{
+    Content, DocumentChange, DocumentState, Error, KnowledgeDocumentId, NewDocument, Visibility,
+    limits,
+};
 
 fn file(name: &str, text: &str) -> NewDocument {
     let content = Content::File { bytes: text.as_bytes().to_vec(), name: name.to_owned() };
@@ -80,7 +83,7 @@ fn a_new_content_takes_the_place_of_the_old_file_and_says_what_changed() {
     assert_eq!(world.service.document_versions(&ann, id).unwrap().len(), limits::MAX_VERSIONS);
     world.done(&world.service.delete_collection(&ann, &collection).unwrap());
     assert_eq!(world.uploads(), [""; 0]);
-    assert_eq!(world.service.version_keys(id).unwrap(), []);
+    assert_eq!(world.service.version_keys(&KnowledgeDocumentId::new(id)).unwrap(), []);
 }
 
 /// Emptied, changed or deleted files were given away and copied without a word.
@@ -149,18 +152,18 @@ fn title_tags_and_metadata_can_be_changed() {
     };
     let added = world.service.add_documents(&ann, &collection, vec![new]).unwrap();
     world.done(&added.job);
-    let document = world.service.get_document(&ann, &added.documents[0].id).unwrap();
+    let document = world.service.get_document(&ann, added.documents[0].id.as_str()).unwrap();
     assert_eq!(document.metadata, json!({ "author": "ann", "tags": ["hr", "2024"] }));
     let change = |change: DocumentChange| {
-        world.service.update_document(&ann, &document.id, &change).unwrap()
+        world.service.update_document(&ann, document.id.as_str(), &change).unwrap()
     };
     let tags = Some(vec!["it".to_owned()]);
     let changed = change(DocumentChange { tags, ..DocumentChange::default() });
     assert_eq!(changed.metadata, json!({ "author": "ann", "tags": ["it"] }));
     // A new content keeps metadata and tags, unless it says its own.
     let new = NewDocument::text("Rules", "Everybody runs in the corridor.");
-    world.done(&world.service.replace_document(&ann, &document.id, new).unwrap().job);
-    let replaced = world.service.get_document(&ann, &document.id).unwrap();
+    world.done(&world.service.replace_document(&ann, document.id.as_str(), new).unwrap().job);
+    let replaced = world.service.get_document(&ann, document.id.as_str()).unwrap();
     assert_eq!(replaced.metadata, json!({ "author": "ann", "tags": ["it"] }));
     let metadata = Some(json!({ "author": "eve" }));
     let changed = change(DocumentChange { metadata, ..DocumentChange::default() });
@@ -176,9 +179,9 @@ fn title_tags_and_metadata_can_be_changed() {
         tags: Some(vec!["x".to_owned(); limits::MAX_TAGS + 1]),
         ..DocumentChange::default()
     };
-    assert!(world.service.update_document(&ann, &document.id, &too_many).is_err());
+    assert!(world.service.update_document(&ann, document.id.as_str(), &too_many).is_err());
     let stranger = member("acme", "eve");
-    assert!(world.service.update_document(&stranger, &document.id, &too_many).is_err());
+    assert!(world.service.update_document(&stranger, document.id.as_str(), &too_many).is_err());
 }
 
 /// A content without text takes nothing away: the document is what it was, and says what failed.
@@ -195,24 +198,24 @@ fn a_replacement_that_fails_changes_only_the_error() {
     };
     let added = world.service.add_documents(&ann, &collection, vec![new]).unwrap();
     world.done(&added.job);
-    let before = world.service.get_document(&ann, &added.documents[0].id).unwrap();
+    let before = world.service.get_document(&ann, added.documents[0].id.as_str()).unwrap();
     let broken = NewDocument {
         title: "Broken".to_owned(),
         metadata: json!({ "author": "eve" }),
         ..file("x.pdf", "%PDF-1.7 broken")
     };
-    let replaced = world.service.replace_document(&ann, &before.id, broken).unwrap();
+    let replaced = world.service.replace_document(&ann, before.id.as_str(), broken).unwrap();
     assert_eq!(replaced.documents[0].version, 2);
     world.queue.wait(&replaced.job.id, &super::soon()).unwrap();
-    let after = world.service.get_document(&ann, &before.id).unwrap();
+    let after = world.service.get_document(&ann, before.id.as_str()).unwrap();
     assert!(after.error.is_some());
     assert_eq!(crate::Document { error: None, ..after }, before);
     let next = world
         .service
-        .replace_document(&ann, &before.id, file("new.txt", "Everybody walks."))
+        .replace_document(&ann, before.id.as_str(), file("new.txt", "Everybody walks."))
         .unwrap();
     world.done(&next.job);
-    let next = world.service.get_document(&ann, &before.id).unwrap();
+    let next = world.service.get_document(&ann, before.id.as_str()).unwrap();
     assert_eq!((next.version, next.file_name.as_str()), (2, "new.txt"));
     assert_eq!((next.error, next.metadata), (None, before.metadata));
 }

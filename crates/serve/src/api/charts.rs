@@ -40,7 +40,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
         let charts = charts_of(&app)?.list(caller).map_err(|error| failed(&error, ""))?;
         let charts = charts
             .iter()
-            .map(|chart| (newest_first(chart.made_at, &chart.id), summary(&base, chart)));
+            .map(|chart| (newest_first(chart.made_at, chart.id.as_str()), summary(&base, chart)));
         Ok(page.reply("charts", charts.collect()))
     })
     .await

@@ -170,14 +170,14 @@ impl EndpointView {
         uses: &KeyUses,
         api_key: Option<String>,
     ) -> Value {
-        let uses = uses.of(&endpoint.id);
+        let uses = uses.of(endpoint.id.as_str());
         let last_use = |key: &StoredKey| uses.get(&key.begins).copied();
         json!(EndpointView {
             id: endpoint.id.to_string(),
             project_id: endpoint.project_id.to_string(),
             name: endpoint.name.clone(),
             url: format!("{links}/mcp/{}", endpoint.id),
-            tool_ids: endpoint.tool_ids.iter().map(String::from).collect(),
+            tool_ids: endpoint.tool_ids.iter().map(ToString::to_string).collect(),
             keys: endpoint.keys.iter().map(|key| KeyView::of(key, last_use(key), None)).collect(),
             created_at: iso(endpoint.created_at),
             updated_at: iso(endpoint.updated_at),

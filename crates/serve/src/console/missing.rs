@@ -172,7 +172,7 @@ async fn steps(
         if json.tools.is_empty() {
             return vec![lost(
                 html! { strong { (located.title) } " is a JSON document, and no search tool is made over it: none of its text is in the index. "
-                a href=(viewer.href(&format!("/contexts/{}", encoded(&json.project_id)))) { "Make one in its project" } "." },
+                a href=(viewer.href(&format!("/contexts/{}", encoded(json.project_id.as_str())))) { "Make one in its project" } "." },
             )];
         }
         steps.push(passed(html! { strong { (located.title) } " is a JSON document, searched by " (tool_links(viewer, json)) "." }));
@@ -328,7 +328,7 @@ async fn beyond(viewer: &Viewer, query: &str, located: &Located, among: Among) -
 fn tool_links(viewer: &Viewer, json: &JsonDocument) -> Markup {
     html! { @for (position, (id, name)) in json.tools.iter().enumerate() {
         @if position > 0 { ", " }
-        a href=(viewer.href(&format!("/tools/{}?made={}", encoded(name), encoded(id)))) { code { (name) } }
+        a href=(viewer.href(&format!("/tools/{}?made={}", encoded(name), encoded(id.as_str())))) { code { (name) } }
     } }
 }
 

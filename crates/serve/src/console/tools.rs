@@ -252,7 +252,7 @@ fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolErro
 fn endpoint_of(viewer: &Viewer, id: &str) -> Option<String> {
     let service = viewer.app.contexts.as_ref()?;
     let tool = service.get_tool(&viewer.caller, id).ok()?;
-    let endpoints = service.list_endpoints(&viewer.caller, &tool.project_id).ok()?;
+    let endpoints = service.list_endpoints(&viewer.caller, tool.project_id.as_str()).ok()?;
     let serving = endpoints.into_iter().find(|endpoint| endpoint.tool_ids.contains(&tool.id));
     serving.map(|endpoint| endpoint.id.to_string())
 }

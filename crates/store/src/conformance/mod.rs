@@ -48,7 +48,7 @@ pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
     ("limits are errors that name them", documents::limits_are_named),
     ("blobs stay with their passages", documents::blobs_stay_with_their_passages),
     ("fingerprints come by one query", sharing::fingerprints_are_listed),
-    ("passages without vectors are counted", sharing::vector_debt_is_counted),
+    ("passages without vectors are counted", sharing::passages_without_vectors_are_counted),
     ("leases have one holder", sharing::leases_have_one_holder),
     ("files are stored in pieces", sharing::files_come_in_pieces),
     ("the catalogue has a name", sharing::the_identity_stays),

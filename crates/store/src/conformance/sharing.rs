@@ -28,26 +28,24 @@ pub(super) fn fingerprints_are_listed(catalogue: &dyn Catalogue) {
     assert_eq!(list("c"), [""; 0]);
 }
 
-pub(super) fn vector_debt_is_counted(catalogue: &dyn Catalogue) {
-    let name = "debt";
+pub(super) fn passages_without_vectors_are_counted(catalogue: &dyn Catalogue) {
+    let name = "waiting";
     let namespace = made_in(catalogue, name, WithVectors::Yes);
-    let words_only = made_in(catalogue, "debt-words", WithVectors::No);
-    let of = || {
-        let debts = catalogue.vector_debt().unwrap();
-        assert!(debts.iter().all(|debt| debt.namespace != words_only && debt.n_missing > 0));
-        assert!(debts.is_sorted_by(|left, right| left.namespace < right.namespace));
-        debts.into_iter().find(|debt| debt.namespace == namespace)
+    let counts = || {
+        let states = catalogue.namespaces().unwrap();
+        assert!(states.is_sorted_by(|left, right| left.info.id < right.info.id));
+        let state = states.into_iter().find(|state| state.info.id == namespace).unwrap();
+        assert_eq!(state.info.manifest.vectors, Some(space()));
+        (state.counts.n_passages, state.counts.n_vectors)
     };
-    assert_eq!(of(), None, "an empty namespace owes nothing");
-    catalogue.upsert(&words_only, &[document("a", &["one"])]).unwrap();
+    assert_eq!(counts(), (0, 0));
     catalogue.upsert(&namespace, &[document("a", &["one", "two", "three"])]).unwrap();
-    let debt = of().unwrap();
-    assert_eq!((debt.n_passages, debt.n_missing, debt.space), (3, 3, space()));
+    assert_eq!(counts(), (3, 0));
     catalogue.set_vectors(&namespace, &[(PassageId::new("a#1"), vector(1, 0.1))]).unwrap();
-    assert_eq!(of().unwrap().n_missing, 2);
+    assert_eq!(counts(), (3, 1));
     let rest = [0, 2].map(|at| (PassageId::new(format!("a#{at}")), vector(at, 0.1)));
     catalogue.set_vectors(&namespace, &rest).unwrap();
-    assert_eq!(of(), None);
+    assert_eq!(counts(), (3, 3));
 }
 
 pub(super) fn leases_have_one_holder(catalogue: &dyn Catalogue) {

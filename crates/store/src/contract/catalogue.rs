@@ -189,12 +189,6 @@ pub trait Catalogue: Objects {
         Ok(self.passages(namespace, passages)?.into_iter().flatten().collect())
     }
 
-    /// Gives the namespaces that have a vector space and passages without a vector, in the order
-    /// of their ids, by one query.
-    fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
-        Ok(self.namespaces()?.into_iter().filter_map(VectorDebt::of).collect())
-    }
-
     /// Gives up to `limit` entries of a namespace's log that come after a sequence number.
     fn log(&self, number: u32, after: u64, limit: usize) -> Result<LogPage>;
 
@@ -460,33 +454,6 @@ pub struct DocumentSource {
     pub language: Language,
     /// The number of the first passage of this version.
     pub first_passage: u32,
-}
-
-/// Passages of a namespace that have no vector yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VectorDebt {
-    /// Whose vectors are missing.
-    pub namespace: NamespaceId,
-    /// The space that the vectors have to come from.
-    pub space: VectorSpace,
-    /// With and without a vector.
-    pub n_passages: usize,
-    /// Those without a vector.
-    pub n_missing: usize,
-}
-
-impl VectorDebt {
-    /// Gives what a namespace owes; nothing when it owes nothing or is searched by words alone.
-    pub fn of(state: NamespaceState) -> Option<Self> {
-        let (space, counts) = (state.info.manifest.vectors?, state.counts);
-        let n_missing = counts.n_passages.saturating_sub(counts.n_vectors);
-        (n_missing > 0).then_some(VectorDebt {
-            namespace: state.info.id,
-            space,
-            n_passages: counts.n_passages,
-            n_missing,
-        })
-    }
 }
 
 /// Who may do something until when.

@@ -15,7 +15,7 @@ mod listing;
 pub use answer::{Candidate, Candidates, Counts, Matched, TermCount, TermStatistics, Upserted};
 pub use catalogue::{
     Catalogue, DocumentSource, DroppedNamespace, Lease, LogEntry, LogKind, LogPage, NamespaceHead,
-    NamespaceState, PassageSource, SourceParts, VectorDebt, VersionChange, Written,
+    NamespaceState, PassageSource, SourceParts, VersionChange, Written,
 };
 pub use document::{
     Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Place, StoredPassage,

@@ -21,7 +21,7 @@ use crate::sqlite::FolderLock;
 use crate::{
     Catalogue, Changes, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Engine,
     Erased, Error, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState, Objects,
-    Place, Rebuild, Result, StoredPassage, TermStatistics, Upserted, VectorDebt, VectorSpace,
+    Place, Rebuild, Result, StoredPassage, TermStatistics, Upserted, VectorSpace,
 };
 
 pub use maintenance::{Finding, Repair};
@@ -315,11 +315,6 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<StoredPassage>> {
         self.catalogue.passages_without_vectors(namespace, limit)
-    }
-
-    /// Gives the namespaces whose passages wait for vectors, with how many do, by one query.
-    pub fn vector_debt(&self) -> Result<Vec<VectorDebt>> {
-        self.catalogue.vector_debt()
     }
 
     /// Gives passages their vectors and tells how many there were; see

@@ -113,7 +113,7 @@ impl Tool for SearchChunks {
         let n_ranked = n_ranked_chunks(&given, top_k);
         let found = self
             .service
-            .search(call.caller, &self.tool, &query, n_ranked, call.deadline)
+            .search(call.caller, self.tool.as_str(), &query, n_ranked, call.deadline)
             .map_err(error)?;
         let ChunkPage { value, arounds } = page_of_chunks(found, given, top_k, &call.budget);
         let mut answer = Answer::new(value).with_n_results(arounds.len());

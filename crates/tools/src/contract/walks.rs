@@ -387,7 +387,7 @@ fn everything_that_all_sources_find_and_all_chunks_of_a_base() {
     });
     let documents: Vec<knowledge::NewDocument> = documents.collect();
     for some in documents.chunks(20) {
-        fixture.knowledge.add_documents(&caller, &collection, some.to_vec()).unwrap();
+        fixture.knowledge.add_documents(&caller, collection.as_str(), some.to_vec()).unwrap();
     }
     let index = crate::files::IndexFolder::new(fixture.files.clone());
     let root = json!({ "root": fixture.path("shelf") });

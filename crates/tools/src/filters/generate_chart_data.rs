@@ -49,10 +49,10 @@ impl Tool for GenerateChartData {
             mime_type: Some("text/html".to_owned()),
         };
         let n_series = answer.data_series.len();
-        let value = within(Answer::of(&answer)?.value, &answer.chart_id, 0, &call.budget);
+        let value = within(Answer::of(&answer)?.value, answer.chart_id.as_str(), 0, &call.budget);
         let drawn = Answer::new(value).with_n_results(n_series).with_link(link);
         if wants_image {
-            return with_chart_image(drawn, &self.charts, call.caller, &answer.chart_id);
+            return with_chart_image(drawn, &self.charts, call.caller, answer.chart_id.as_str());
         }
         Ok(drawn)
     }
@@ -77,10 +77,10 @@ impl GenerateChartData {
             "ok": true,
             "kind": KIND,
             "chart_id": chart.id,
-            "chart_url": self.charts.url_of(&chart.id),
+            "chart_url": self.charts.url_of(chart.id.as_str()),
             "data_series": chart.series,
         });
-        let value = within(value, &chart.id, begin, &call.budget);
+        let value = within(value, chart.id.as_str(), begin, &call.budget);
         Ok(Answer::new(value).with_n_results(n_series))
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
             let new =
                 NewEndpoint { name: name.clone(), tool_ids: ids(session, tool)?, project_id: None };
             let made = service.create_endpoint(caller, &new)?;
-            let address = address(session, &made.endpoint.id);
+            let address = address(session, made.endpoint.id.as_str());
             if session.is_json {
                 print::json(&json!({
                     "id": made.endpoint.id,
@@ -29,7 +29,7 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         EndpointCommand::List { project } => {
             let project = session.project(project)?;
             let mut rows = print::Table::new(["id", "name", "tools", "keys"]);
-            for endpoint in service.list_endpoints(caller, &project.id)? {
+            for endpoint in service.list_endpoints(caller, project.id.as_str())? {
                 let keys: Vec<String> = endpoint
                     .keys
                     .iter()
@@ -43,12 +43,12 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         EndpointCommand::Bind { endpoint, tool } => {
             let endpoint = session.endpoint(endpoint)?;
             let change = EndpointChange { name: None, tool_ids: Some(ids(session, tool)?) };
-            let endpoint = service.update_endpoint(caller, &endpoint.id, &change)?;
+            let endpoint = service.update_endpoint(caller, endpoint.id.as_str(), &change)?;
             print::note(format!("`{}` has {} tools", endpoint.name, endpoint.tool_ids.len()));
         }
         EndpointCommand::AddKey { endpoint } => {
             let endpoint = session.endpoint(endpoint)?;
-            let made = service.add_key(caller, &endpoint.id)?;
+            let made = service.add_key(caller, endpoint.id.as_str())?;
             if session.is_json {
                 print::json(&json!({ "api_key": made.api_key }))?;
             } else {
@@ -57,12 +57,12 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         }
         EndpointCommand::RevokeKey { endpoint, key } => {
             let endpoint = session.endpoint(endpoint)?;
-            let endpoint = service.revoke_key(caller, &endpoint.id, key)?;
+            let endpoint = service.revoke_key(caller, endpoint.id.as_str(), key)?;
             print::note(format!("`{}` has {} keys", endpoint.name, endpoint.keys.len()));
         }
         EndpointCommand::Delete { endpoint } => {
             let endpoint = session.endpoint(endpoint)?;
-            service.delete_endpoint(caller, &endpoint.id)?;
+            service.delete_endpoint(caller, endpoint.id.as_str())?;
             print::note(format!("deleted `{}`", endpoint.name));
         }
     }

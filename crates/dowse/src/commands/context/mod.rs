@@ -110,13 +110,13 @@ fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
     match command {
         ProjectCommand::Create { name } => {
             let new = NewProject { name: name.clone(), members: vec![] };
-            session.made(&service.create_project(caller, &new)?.id)?;
+            session.made(service.create_project(caller, &new)?.id.as_str())?;
         }
         ProjectCommand::List => {
             let mut rows = print::Table::new(["id", "name", "owner", "members", "tables", "tools"]);
             for project in service.list_projects(caller)? {
-                let n_tables = service.list_tables(caller, &project.id)?.len();
-                let n_tools = service.list_tools(caller, &project.id)?.len();
+                let n_tables = service.list_tables(caller, project.id.as_str())?.len();
+                let n_tools = service.list_tools(caller, project.id.as_str())?.len();
                 rows.row([
                     json!(project.id),
                     json!(project.name),
@@ -138,7 +138,7 @@ fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
         }
         ProjectCommand::Delete { project } => {
             let project = session.project(project)?;
-            session.wait(&service.delete_project(caller, &project.id)?)?;
+            session.wait(&service.delete_project(caller, project.id.as_str())?)?;
             session.shared_state.erase_answers(Some(&caller.tenant));
             print::note(format!("deleted `{}`", project.name));
         }
@@ -157,7 +157,7 @@ fn change_members(
     members.retain(|known| known.subject != subject);
     members.extend(member);
     let change = ProjectChange { name: None, members: Some(members) };
-    let project = session.service.update_project(&session.caller, &project.id, &change)?;
+    let project = session.service.update_project(&session.caller, project.id.as_str(), &change)?;
     print::note(format!("`{}` has {} members", project.name, project.members.len()));
     Ok(())
 }
@@ -166,8 +166,13 @@ fn change_members(
 fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::Result<Outcome> {
     let tool = session.tool(tool)?;
     let top_k = top_k.clamp(1, contexts::limits::MAX_TOP_K);
-    let found =
-        session.service.search(&session.caller, &tool.id, query, top_k, &session.deadline())?;
+    let found = session.service.search(
+        &session.caller,
+        tool.id.as_str(),
+        query,
+        top_k,
+        &session.deadline(),
+    )?;
     let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };
     let warnings: Vec<&str> =
         found.warnings.iter().map(|warning| warning.message.as_str()).collect();
@@ -209,8 +214,12 @@ fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::R
 
 fn get(session: &Session, table: &str, request: &NodeRequest) -> anyhow::Result<()> {
     let table = session.table(table)?;
-    let node =
-        session.service.get_node(&session.caller, &table.id, request, &session.deadline())?;
+    let node = session.service.get_node(
+        &session.caller,
+        table.id.as_str(),
+        request,
+        &session.deadline(),
+    )?;
     if session.is_json {
         return print::json(&json!({ "text": node.text, "warnings": node.warnings }));
     }

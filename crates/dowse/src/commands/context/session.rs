@@ -47,34 +47,34 @@ impl Session {
     /// Finds a project by id or name.
     pub(super) fn project(&self, wanted: &str) -> anyhow::Result<Project> {
         let projects = self.service.list_projects(&self.caller)?;
-        only("project", wanted, projects, |project| (&project.id, &project.name))
+        only("project", wanted, projects, |project| (project.id.as_str(), &project.name))
     }
 
     /// Finds a table by id or name.
     pub(super) fn table(&self, wanted: &str) -> anyhow::Result<Table> {
         let mut tables = vec![];
         for project in self.service.list_projects(&self.caller)? {
-            tables.extend(self.service.list_tables(&self.caller, &project.id)?);
+            tables.extend(self.service.list_tables(&self.caller, project.id.as_str())?);
         }
-        only("table", wanted, tables, |table| (&table.id, &table.name))
+        only("table", wanted, tables, |table| (table.id.as_str(), &table.name))
     }
 
     /// Finds a tool by id or name.
     pub(super) fn tool(&self, wanted: &str) -> anyhow::Result<Tool> {
         let mut tools = vec![];
         for project in self.service.list_projects(&self.caller)? {
-            tools.extend(self.service.list_tools(&self.caller, &project.id)?);
+            tools.extend(self.service.list_tools(&self.caller, project.id.as_str())?);
         }
-        only("tool", wanted, tools, |tool| (&tool.id, &tool.name))
+        only("tool", wanted, tools, |tool| (tool.id.as_str(), &tool.name))
     }
 
     /// Finds an endpoint by id or name.
     pub(super) fn endpoint(&self, wanted: &str) -> anyhow::Result<Endpoint> {
         let mut endpoints = vec![];
         for project in self.service.list_projects(&self.caller)? {
-            endpoints.extend(self.service.list_endpoints(&self.caller, &project.id)?);
+            endpoints.extend(self.service.list_endpoints(&self.caller, project.id.as_str())?);
         }
-        only("endpoint", wanted, endpoints, |endpoint| (&endpoint.id, &endpoint.name))
+        only("endpoint", wanted, endpoints, |endpoint| (endpoint.id.as_str(), &endpoint.name))
     }
 
     /// Waits for a job, however long it takes, and gives its result.

@@ -27,8 +27,8 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
             if let Some(job) = job {
                 session.wait(&job)?;
             }
-            print::note(state(&service.get_tool(caller, &tool.id)?));
-            session.made(&tool.id)?;
+            print::note(state(&service.get_tool(caller, tool.id.as_str())?));
+            session.made(tool.id.as_str())?;
         }
         ToolCommand::Update { tool, name, path, description, threshold, short_strings } => {
             let change = ToolChange {
@@ -44,16 +44,16 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
                  hint: give `--name`, `--path`, `--description`, `--threshold` or `--short-strings`"
             );
             let tool = session.tool(tool)?;
-            let (tool, job) = service.update_tool(caller, &tool.id, &change)?;
+            let (tool, job) = service.update_tool(caller, tool.id.as_str(), &change)?;
             if let Some(job) = job {
                 session.wait(&job)?;
             }
-            print::note(state(&service.get_tool(caller, &tool.id)?));
+            print::note(state(&service.get_tool(caller, tool.id.as_str())?));
         }
         ToolCommand::List { project } => {
             let project = session.project(project)?;
             let mut rows = print::Table::new(["id", "name", "path", "state"]);
-            for tool in service.list_tools(caller, &project.id)? {
+            for tool in service.list_tools(caller, project.id.as_str())? {
                 let state = state(&tool);
                 rows.row([json!(tool.id), json!(tool.name), json!(tool.json_path), json!(state)]);
             }
@@ -61,15 +61,15 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
         }
         ToolCommand::Reindex { tool } => {
             let tool = session.tool(tool)?;
-            let (tool, job) = service.reindex_tool(caller, &tool.id)?;
+            let (tool, job) = service.reindex_tool(caller, tool.id.as_str())?;
             if let Some(job) = job {
                 print::line(session.wait(&job)?.to_string());
             }
-            print::note(state(&service.get_tool(caller, &tool.id)?));
+            print::note(state(&service.get_tool(caller, tool.id.as_str())?));
         }
         ToolCommand::Delete { tool } => {
             let tool = session.tool(tool)?;
-            if let Some(job) = service.delete_tool(caller, &tool.id)? {
+            if let Some(job) = service.delete_tool(caller, tool.id.as_str())? {
                 session.wait(&job)?;
             }
             print::note(format!("deleted `{}`", tool.name));

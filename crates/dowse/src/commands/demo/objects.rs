@@ -40,11 +40,11 @@ pub(super) fn knowledge(
         for collection in bundle::collections() {
             let name = collection.to_owned();
             let new = NewCollection { name, ..NewCollection::default() };
-            let made = service.create_collection(&caller, &base.id, &new)?;
+            let made = service.create_collection(&caller, base.id.as_str(), &new)?;
             let documents = bundle::documents_of(collection)
                 .map(|path| read(&world.join(path)))
                 .collect::<anyhow::Result<_>>()?;
-            let job = service.add_documents(&caller, &made.id, documents)?.job;
+            let job = service.add_documents(&caller, made.id.as_str(), documents)?.job;
             wait(queue, &job)?;
         }
     }
@@ -70,10 +70,10 @@ pub(super) fn contexts(
             service.create_project(&caller, &new)?
         }
     };
-    if service.list_tables(&caller, &project.id)?.is_empty() {
+    if service.list_tables(&caller, project.id.as_str())?.is_empty() {
         let file = world.join(bundle::MANUAL);
         let deadline = Deadline::after(INDEX_WAIT);
-        let table = service.create_table(&caller, &project.id, "t200", &file, &deadline)?;
+        let table = service.create_table(&caller, project.id.as_str(), "t200", &file, &deadline)?;
         let tools = [
             (ToolKind::Search, "search_manual", "Search the manual of the T200 torque sensor."),
             (ToolKind::Get, "read_manual", "Read a part of the manual by its json_path."),
@@ -91,16 +91,17 @@ pub(super) fn contexts(
             job.map_or(Ok(()), |job| wait(queue, &job))?;
         }
     }
-    let tools = service.list_tools(&caller, &project.id)?;
+    let tools = service.list_tools(&caller, project.id.as_str())?;
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let known = service.list_endpoints(&caller, &project.id)?;
-    let remembered = Remembered::read(data_dir)
-        .filter(|remembered| known.iter().any(|endpoint| *endpoint.id == *remembered.endpoint));
+    let known = service.list_endpoints(&caller, project.id.as_str())?;
+    let remembered = Remembered::read(data_dir).filter(|remembered| {
+        known.iter().any(|endpoint| endpoint.id.as_str() == remembered.endpoint)
+    });
     let Remembered { endpoint, key } = match remembered {
         Some(remembered) => remembered,
         None => {
             for endpoint in known {
-                service.delete_endpoint(&caller, &endpoint.id)?;
+                service.delete_endpoint(&caller, endpoint.id.as_str())?;
             }
             let made = service.create_endpoint(
                 &caller,

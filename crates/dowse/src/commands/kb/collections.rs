@@ -21,8 +21,8 @@ impl Session {
                     ..NewCollection::default()
                 };
                 let base = self.base(kb)?;
-                let made = self.service.create_collection(&self.caller, &base.id, &new)?;
-                self.made(&made.id)?;
+                let made = self.service.create_collection(&self.caller, base.id.as_str(), &new)?;
+                self.made(made.id.as_str())?;
             }
             CollectionCommand::List { kb } => self.list_collections(&self.base(kb)?)?,
             CollectionCommand::Update { collection, name, description, clearance, department } => {
@@ -60,13 +60,13 @@ impl Session {
     pub(super) fn collection_id(&self, wanted: &str) -> anyhow::Result<String> {
         let mut named = vec![];
         for base in self.service.list_bases(&self.caller)? {
-            for collection in self.service.list_collections(&self.caller, &base.id)? {
-                if *collection.id == *wanted {
+            for collection in self.service.list_collections(&self.caller, base.id.as_str())? {
+                if collection.id.as_str() == wanted {
                     return Ok(wanted.to_owned());
                 }
                 let is_named = collection.name == wanted
                     || wanted.split_once('/').is_some_and(|(of, name)| {
-                        (base.name == of || *base.id == *of) && collection.name == name
+                        (base.name == of || base.id.as_str() == of) && collection.name == name
                     });
                 if is_named {
                     named.push(collection.id.to_string());
@@ -89,19 +89,19 @@ impl Session {
         base: &KnowledgeBase,
         new: &NewCollection,
     ) -> anyhow::Result<Collection> {
-        let known = self.service.list_collections(&self.caller, &base.id)?;
+        let known = self.service.list_collections(&self.caller, base.id.as_str())?;
         // A name may be another one's id, which is what was copied from a list.
-        let by_id = known.iter().find(|collection| *collection.id == *new.name);
+        let by_id = known.iter().find(|collection| collection.id.as_str() == new.name);
         match by_id.or_else(|| known.iter().find(|collection| collection.name == new.name)) {
             Some(collection) => Ok(collection.clone()),
-            None => Ok(self.service.create_collection(&self.caller, &base.id, new)?),
+            None => Ok(self.service.create_collection(&self.caller, base.id.as_str(), new)?),
         }
     }
 
     fn list_collections(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
         let mut rows =
             print::Table::new(["id", "name", "clearance", "department", "documents", "chunks"]);
-        for collection in self.service.list_collections(&self.caller, &base.id)? {
+        for collection in self.service.list_collections(&self.caller, base.id.as_str())? {
             rows.row([
                 json!(collection.id),
                 json!(collection.name),

@@ -29,12 +29,13 @@ impl Session {
         let mut added = Added::default();
         if let Some(text) = &args.text {
             let new = NewDocument { ocr, ..NewDocument::text(&args.title, text) };
-            let accepted = self.service.add_documents(&self.caller, &collection.id, vec![new])?;
+            let accepted =
+                self.service.add_documents(&self.caller, collection.id.as_str(), vec![new])?;
             self.taken(&accepted, "text", &mut added)?;
         }
         for file in &args.files {
             let new = vec![document_of(&self.folder.join(file), ocr)?];
-            let accepted = self.service.add_documents(&self.caller, &collection.id, new)?;
+            let accepted = self.service.add_documents(&self.caller, collection.id.as_str(), new)?;
             self.taken(&accepted, &file.display().to_string(), &mut added)?;
         }
         self.settle()?;
@@ -128,7 +129,7 @@ impl Session {
             print::note(format!("`{name}` has the same content as {}  {}", of.id, of.title));
         }
         if let Some(document) = accepted.documents.first() {
-            let document = self.service.get_document(&self.caller, &document.id)?;
+            let document = self.service.get_document(&self.caller, document.id.as_str())?;
             if !self.is_json {
                 print::line(format!("{}  {} chunks  {name}", document.id, document.n_chunks));
             }

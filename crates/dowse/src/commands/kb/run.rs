@@ -122,7 +122,7 @@ impl Session {
                     visibility,
                     ..NewBase::default()
                 };
-                self.made(&self.service.create_base(&self.caller, &new)?.id)?;
+                self.made(self.service.create_base(&self.caller, &new)?.id.as_str())?;
             }
             KbCommand::List => self.list()?,
             KbCommand::Update { kb, name, description, public, private } => {
@@ -137,11 +137,11 @@ impl Session {
                     visibility,
                     ..BaseChange::default()
                 };
-                self.service.update_base(&self.caller, &self.base(kb)?.id, &change)?;
+                self.service.update_base(&self.caller, self.base(kb)?.id.as_str(), &change)?;
             }
             KbCommand::Delete { kb } => {
                 let base = self.base(kb)?;
-                self.wait(&self.service.delete_base(&self.caller, &base.id)?)?;
+                self.wait(&self.service.delete_base(&self.caller, base.id.as_str())?)?;
                 self.shared_state.erase_answers(Some(&self.caller.tenant));
                 print::note(format!("deleted `{}`", base.name));
             }
@@ -187,7 +187,7 @@ impl Session {
     fn list(&self) -> anyhow::Result<()> {
         let mut rows = print::Table::new(["id", "name", "visibility", "documents", "chunks"]);
         for base in self.service.list_bases(&self.caller)? {
-            let statistics = self.service.summary(&self.caller, &base.id)?.statistics;
+            let statistics = self.service.summary(&self.caller, base.id.as_str())?.statistics;
             let visibility = match base.visibility {
                 Visibility::Private => "private",
                 Visibility::Public => "public",
@@ -256,7 +256,7 @@ impl Session {
     }
 
     fn summary(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
-        let summary = self.service.summary(&self.caller, &base.id)?;
+        let summary = self.service.summary(&self.caller, base.id.as_str())?;
         let statistics = summary.statistics;
         let at = iso(summary.generated_at);
         if self.is_json {
@@ -285,8 +285,8 @@ impl Session {
     /// Prints every version of every collection's summary, the newest first.
     fn versions(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
         let mut versions = Vec::new();
-        for collection in self.service.list_collections(&self.caller, &base.id)? {
-            for version in self.service.summary_versions(&self.caller, &collection.id)? {
+        for collection in self.service.list_collections(&self.caller, base.id.as_str())? {
+            for version in self.service.summary_versions(&self.caller, collection.id.as_str())? {
                 let at = iso(version.generated_at);
                 if !self.is_json {
                     print::line(format!(

@@ -243,7 +243,7 @@ impl Charts {
         Ok(ChartAnswer {
             ok: true,
             kind: "chart-data.generated",
-            chart_url: self.url_of(&chart.id),
+            chart_url: self.url_of(chart.id.as_str()),
             chart_id: chart.id,
             data_series: chart.series,
             warnings: chart.warnings,

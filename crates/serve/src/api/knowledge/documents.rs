@@ -24,7 +24,8 @@ pub(super) async fn list_documents(rest: Rest, Path(id): Path<String>, page: Pag
     with(rest, "GET /v1/collections/{id}/documents", move |service, caller, _| {
         let found = service.list_documents(caller, &id, page.after(), page.n_asked())?;
         let base = found.first().map(|one| one.knowledge_base_id.clone());
-        let places = base.map_or(&[] as &[_], |base| hidden_from(service, caller, &base, LISTED));
+        let places =
+            base.map_or(&[] as &[_], |base| hidden_from(service, caller, base.as_str(), LISTED));
         let found = found.iter().map(|one| (one.id.to_string(), DocumentView::of(one)));
         Ok(page.reply("documents", found.collect()).with_source_text(places))
     })
@@ -50,7 +51,7 @@ pub(super) async fn add_documents(
 pub(super) async fn get_document(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "GET /v1/documents/{id}", move |service, caller, _| {
         let document = service.get_document(caller, &id)?;
-        let places = hidden_from(service, caller, &document.knowledge_base_id, ONE);
+        let places = hidden_from(service, caller, document.knowledge_base_id.as_str(), ONE);
         Ok(Reply::ok(DocumentView::of(&document)).with_source_text(places))
     })
     .await

@@ -177,8 +177,9 @@ async fn list_bases(rest: Rest, page: PageOf) -> Response {
     };
     with(rest, "GET /v1/knowledge-bases", move |service, caller, _| {
         let bases = service.list_bases(caller)?;
-        let bases =
-            bases.iter().map(|base| (oldest_first(base.created_at, &base.id), BaseView::of(base)));
+        let bases = bases
+            .iter()
+            .map(|base| (oldest_first(base.created_at, base.id.as_str()), BaseView::of(base)));
         Ok(page.reply("knowledge_bases", bases.collect()))
     })
     .await
@@ -243,9 +244,9 @@ async fn list_collections(rest: Rest, Path(id): Path<String>, page: PageOf) -> R
     };
     with(rest, "GET /v1/knowledge-bases/{id}/collections", move |service, caller, _| {
         let found = service.list_collections(caller, &id)?;
-        let found = found
-            .iter()
-            .map(|one| (oldest_first(one.created_at, &one.id), CollectionView::of(one, None)));
+        let found = found.iter().map(|one| {
+            (oldest_first(one.created_at, one.id.as_str()), CollectionView::of(one, None))
+        });
         Ok(page.reply("collections", found.collect()))
     })
     .await
@@ -285,7 +286,7 @@ async fn update_collection(rest: Rest, Path(id): Path<String>, request: Request)
 async fn delete_collection(rest: Rest, Path(id): Path<String>) -> Response {
     with(rest, "DELETE /v1/collections/{id}", move |service, caller, _| {
         let deleted = service.get_collection(caller, &id).and_then(|collection| {
-            of_base(service, caller, &collection.knowledge_base_id, Some(&id))
+            of_base(service, caller, collection.knowledge_base_id.as_str(), Some(&id))
         });
         let job = service.delete_collection(caller, &id)?;
         Ok(Reply::accepted(DeletedView::of(&id, Some(&job))).with_deleted(deleted.ok()))

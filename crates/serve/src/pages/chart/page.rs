@@ -44,7 +44,7 @@ pub(crate) fn render_page(chart: &Chart) -> String {
         points = table::points(chart),
         statistics = table::statistics(chart),
         words = words(chart),
-        id = html(&chart.id),
+        id = html(chart.id.as_str()),
         made = day(chart.made_at),
         until = day(chart.expires_at),
     )
