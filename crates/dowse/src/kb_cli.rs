@@ -202,3 +202,16 @@ pub(crate) struct AddArgs {
     #[arg(long)]
     pub(crate) normalize_ocr: bool,
 }
+
+impl KbCommand {
+    /// Tells whether the command changes nothing.
+    pub(crate) fn is_reading(&self) -> bool {
+        matches!(
+            self,
+            KbCommand::List
+                | KbCommand::Documents { .. }
+                | KbCommand::Search { .. }
+                | KbCommand::Collection(CollectionCommand::List { .. })
+        )
+    }
+}

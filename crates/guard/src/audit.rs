@@ -80,7 +80,8 @@ pub struct Entry {
 /// The append-only record of calls.
 pub struct Audit {
     folder: PathBuf,
-    file: Mutex<Open>,
+    /// Nothing where the folder may only be read.
+    file: Mutex<Option<Open>>,
 }
 
 struct Open {
@@ -93,7 +94,12 @@ impl Audit {
     pub fn open(folder: &Path) -> Result<Self, SetupError> {
         private::create_folder(folder).map_err(SetupError::Audit)?;
         let file = open(folder).map_err(SetupError::Audit)?;
-        Ok(Audit { folder: folder.to_owned(), file: Mutex::new(file) })
+        Ok(Audit { folder: folder.to_owned(), file: Mutex::new(Some(file)) })
+    }
+
+    /// Gives a record of a folder that may only be read: it takes no entries.
+    pub fn unwritten(folder: &Path) -> Self {
+        Audit { folder: folder.to_owned(), file: Mutex::new(None) }
     }
 
     /// Appends an entry. A full disk must not stop the service: the loss is logged.
@@ -106,7 +112,8 @@ impl Audit {
             }
         };
         line.push(b'\n');
-        let mut open_file = self.file.lock();
+        let mut file = self.file.lock();
+        let Some(open_file) = file.as_mut() else { return };
         if let Err(error) = open_file.file.write_all(&line) {
             tracing::error!(%error, "an audit entry could not be written");
             return;

@@ -186,7 +186,10 @@ impl UploadFiles {
         if catalogue.piece(&in_catalogue(name), 0)?.is_none() {
             return Ok(None);
         }
-        let mut copy = tempfile::tempfile_in(self.arrivals()?).map_err(Error::Upload)?;
+        let beside =
+            fs_err::create_dir_all(&self.folder).and_then(|()| tempfile::tempfile_in(&self.folder));
+        // The folder may be one that is only read.
+        let mut copy = beside.or_else(|_| tempfile::tempfile()).map_err(Error::Upload)?;
         let n_pieces = copy_pieces(catalogue, name, &mut copy)?;
         copy.rewind().map_err(Error::Upload)?;
         Ok((n_pieces > 0).then_some(copy))

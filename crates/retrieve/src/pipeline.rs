@@ -173,6 +173,7 @@ impl Retriever {
                 .min(request.pipeline.n_by_words),
         };
         let (words, semantic) = self.side_by_side(request, &question, n_alone, &mut timings);
+        warnings.extend(self.unseen(request)?);
         let mut words = self.words_or_skip(words, &semantic, &mut warnings)?;
         warnings.extend(semantic.warnings.iter().cloned());
         let mut corrected_query = None;
@@ -377,6 +378,19 @@ impl Retriever {
     }
 
     /// Gives the languages of what is searched; all of them where the store does not say.
+    /// Says that something stored is missing from indexes that may not be written.
+    fn unseen(&self, request: &Request<'_>) -> Result<Option<Warning>> {
+        let namespaces = request.scopes.iter().map(|scope| &scope.namespace);
+        let n_unseen = self.store.unseen_changes(namespaces)?;
+        Ok((n_unseen > 0).then(|| {
+            let message = format!(
+                "the last {n_unseen} changes are stored and not in the index, which may not be \
+                 written here: a command or a server of its owner takes them in"
+            );
+            Warning::new("index_behind", message)
+        }))
+    }
+
     pub(crate) fn languages(&self, request: &Request<'_>) -> LanguageSet {
         let mut languages = LanguageSet::EMPTY;
         for scope in request.scopes {

@@ -2,6 +2,17 @@
 
 use crate::Verify;
 
+/// Whether a data folder may be written by who opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It is made where it is missing, and belongs to this process alone.
+    Write,
+    /// Nothing is written there, not even a lock: for one of another user, or on a disk that cannot
+    /// be written. What is there is seen as it is. Nothing is upgraded and no index follows, and
+    /// every change is refused with [`crate::Error::ReadOnly`].
+    Read,
+}
+
 /// The bounds of the embedded engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -23,6 +34,8 @@ pub struct Config {
     pub max_cached_filters: usize,
     /// When files are compared with their checksums.
     pub verify: Verify,
+    /// Whether the folder may be written.
+    pub access: Access,
 }
 
 impl Config {
@@ -37,6 +50,7 @@ impl Config {
             max_readers: 8,
             max_cached_filters: 16,
             verify: Verify::AtOpening,
+            access: Access::Write,
         }
     }
 }

@@ -117,13 +117,32 @@ pub enum Error {
         path: PathBuf,
     },
     /// The folder cannot be written.
-    #[error("`{}` cannot be written", path.display())]
+    #[error("`{}` cannot be written; name a `data_dir` that can be, or do this as its owner", path.display())]
     ReadOnly {
         /// The folder.
         path: PathBuf,
         /// What the system said.
         #[source]
         source: std::io::Error,
+    },
+    /// The folder was written by an earlier version of the program, and may only be read.
+    #[error("`{}` has format `{found}`, which is upgraded to `{known}` before it is read; run `dowse status` as its owner once", path.display())]
+    FormatTooOld {
+        /// The file that says so.
+        path: PathBuf,
+        /// The format of the folder.
+        found: u32,
+        /// The format that is read here.
+        known: u32,
+    },
+    /// Whoever wrote the folder did not close it, and it may only be read.
+    #[error("`{}` has changes that only who may write there can take in; run `dowse status` as its owner once", path.display())]
+    LogUnread {
+        /// The file that has them.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: Option<rusqlite::Error>,
     },
     /// The folder was written by a later version of the program.
     #[error("`{}` has format `{found}`, this program knows up to `{known}`; use a newer program", path.display())]

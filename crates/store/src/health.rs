@@ -67,7 +67,7 @@ pub(crate) fn examine(
                 false
             }
         };
-    let lag = match lag(catalogue, engine) {
+    let lag = match lag(catalogue, engine, |_| true) {
         Ok(lag) => lag,
         Err(error) => {
             let is_said = degraded.iter().any(|one: &Degradation| one.part == "catalogue");
@@ -102,12 +102,18 @@ pub(crate) fn examine(
     Health { reads, writes, lag, degraded }
 }
 
-/// Counts the changes of the namespaces in use that the catalogue has and searches do not see yet.
-fn lag(catalogue: &dyn Catalogue, engine: &dyn Engine) -> Result<u64> {
+/// Counts the changes of the namespaces in use that the catalogue has and searches do not see yet,
+/// of those whose numbers are wanted.
+pub(crate) fn lag(
+    catalogue: &dyn Catalogue,
+    engine: &dyn Engine,
+    is_wanted: impl Fn(u32) -> bool,
+) -> Result<u64> {
     let positions = engine.positions()?;
     let behind = |head: NamespaceHead| {
         let position = positions.iter().find(|position| position.number == head.number);
         position.map_or(0, |position| head.sequence.saturating_sub(position.seen))
     };
-    Ok(catalogue.heads()?.into_iter().map(behind).sum())
+    let heads = catalogue.heads()?.into_iter().filter(|head| is_wanted(head.number));
+    Ok(heads.map(behind).sum())
 }

@@ -86,7 +86,7 @@ pub mod failpoint;
 mod failpoint;
 
 pub use analysis::language_of;
-pub use config::Config;
+pub use config::{Access, Config};
 pub use contract::{
     Agreement, AnalyserName, Bm25, Both, ByVector, ByWords, Candidate, Candidates, Catalogue,
     Changes, Clause, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, DocumentSource,

@@ -10,7 +10,7 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{check_whole, holding, make, namespace, open, try_open};
+use common::{check_whole, holding, make, namespace, near, open, open_to_read, try_open};
 use store::Error;
 use store::conformance::document;
 
@@ -103,6 +103,14 @@ fn child_on_a_read_only_disk() {
     };
     remount("remount,ro");
     assert!(matches!(try_open(&store_folder), Err(Error::ReadOnly { .. })));
+    let reading = open_to_read(&store_folder).unwrap();
+    assert_eq!(holding(&reading, "common").len(), 1);
+    assert!(near(&reading).is_empty());
+    assert!(matches!(
+        reading.upsert(&namespace(), &[document("b", &["common"])]),
+        Err(Error::ReadOnly { .. })
+    ));
+    drop(reading);
     let elsewhere = Path::new(&folder).join("new");
     assert!(matches!(try_open(&elsewhere), Err(Error::ReadOnly { .. })));
     remount("remount,rw");

@@ -9,15 +9,16 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use serde_json::json;
+use store::{Access, Verify};
 
 use crate::archive::Places;
 use crate::cli::BackupArgs;
-use crate::commands::reach::{Reach, holds_data, reach};
+use crate::commands::reach::{Reach, holds_data, reach_verified};
 use crate::commands::sets::load_placed;
 use crate::commands::{Outcome, variable};
 use crate::config::{CatalogueKind, Config, Purpose, load};
 use crate::wiring::{
-    SharedState, open_catalogue, place_charts, places_of, store_folder, upload_files,
+    Jobs, SharedState, open_catalogue, place_charts, places_of, store_folder, upload_files,
 };
 use crate::{archive, print};
 
@@ -43,7 +44,7 @@ pub(super) fn backup(args: &BackupArgs) -> anyhow::Result<Outcome> {
         "`{}` holds nothing to copy\nhint: name the configuration with `--config`",
         config.data_dir.display()
     );
-    let by = match reach(&config)? {
+    let by = match reach_verified(&config, Verify::AtOpening, Jobs::Run, Purpose::Look)? {
         Reach::Running(connection) => {
             receive(&mut connection.backup()?, &unfinished.0)?;
             "the running server"
@@ -170,7 +171,9 @@ pub(crate) fn make(shared_state: &SharedState, to: &Path) -> anyhow::Result<()> 
     let _ = fs_err::remove_file(&catalogue.0);
     let uploads = shared_state.uploads()?;
     // An upload that a job of the copy waits for must not go before it is copied as well.
-    let _hold = uploads.hold()?;
+    // Of a folder that is only read none goes: who removes one has to write it.
+    let is_written = shared_state.access() == Access::Write;
+    let _hold = if is_written { uploads.hold()? } else { None };
     shared_state.open_store()?.store.backup(&catalogue.0)?;
     let places = Places {
         data_dir: shared_state.data_dir().to_owned(),
@@ -182,6 +185,9 @@ pub(crate) fn make(shared_state: &SharedState, to: &Path) -> anyhow::Result<()> 
         "at": model::iso(shared_state.clock.now()),
         "bytes": fs_err::metadata(to)?.len(),
     });
+    if !is_written {
+        return Ok(());
+    }
     // The copy is good without this note, which only people read.
     if let Err(error) = fs_err::write(shared_state.data_dir().join(LAST_BACKUP), made.to_string()) {
         tracing::warn!(%error, "the time of the backup could not be noted");

@@ -140,6 +140,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
             (report, true)
         }
         Reach::Here(shared_state) => {
+            if args.repair {
+                shared_state.ensure_writable()?;
+            }
             let mut looked_at = reading.config;
             // Data that was named alone knows its folders.
             if looked_at.files.roots.is_empty() && loaded.file.is_none() {

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use store::Verify;
+use store::{Access, Verify};
 
-use crate::config::{CatalogueKind, Config, is_without_model};
+use crate::config::{CatalogueKind, Config, Purpose, is_without_model};
 use crate::control::{self, Connection, Typed};
-use crate::print;
-use crate::wiring::{Jobs, SharedState, store_folder, until_closed};
+use crate::wiring::{CATALOGUE, Jobs, SharedState, store_folder, until_closed};
+use crate::{platform, print};
 
 /// How long a command waits for another one that has the folder open and does not listen: those
 /// are short, or a server that is just starting.
@@ -47,16 +47,23 @@ pub(crate) enum Reach {
 /// Fails when it cannot be opened, or when somebody who does not listen keeps it open for longer
 /// than [`LOCK_WAIT`].
 pub(crate) fn reach(config: &Config) -> anyhow::Result<Reach> {
-    reach_verified(config, Verify::AtOpening, Jobs::Run)
+    reach_verified(config, Verify::AtOpening, Jobs::Run, Purpose::Make)
 }
 
 /// Gets at the same, compares what it opens with its checksums when that is asked for, and runs
-/// the jobs that wait or leaves them.
+/// the jobs that wait or leaves them. Who looks at a folder that this user may not write only reads
+/// it, and leaves the jobs.
 ///
 /// # Errors
 ///
 /// Those of [`reach`].
-pub(crate) fn reach_verified(config: &Config, verify: Verify, jobs: Jobs) -> anyhow::Result<Reach> {
+pub(crate) fn reach_verified(
+    config: &Config,
+    verify: Verify,
+    jobs: Jobs,
+    purpose: Purpose,
+) -> anyhow::Result<Reach> {
+    let access = access_to(config, purpose)?;
     let begun = Instant::now();
     let mut is_said = false;
     loop {
@@ -65,11 +72,20 @@ pub(crate) fn reach_verified(config: &Config, verify: Verify, jobs: Jobs) -> any
             tracing::info!(%data_dir, "a running process has the data open, and does this");
             return Ok(Reach::Running(connection));
         }
-        let shared_state = SharedState::open(config)?.verifying(verify).with_jobs(jobs);
+        let shared_state = match access {
+            Access::Write => SharedState::open(config)?.with_jobs(jobs),
+            Access::Read => SharedState::open_to_read(config)?,
+        };
+        let shared_state = shared_state.verifying(verify);
         match shared_state.open_store() {
             Ok(_) => {
                 let ms = begun.elapsed().as_millis();
-                tracing::info!(%data_dir, ms, "data opened");
+                tracing::info!(%data_dir, ms, ?access, "data opened");
+                if access == Access::Read {
+                    print::note(format!(
+                        "note: this user may not write `{data_dir}`: it is read as it is"
+                    ));
+                }
                 return Ok(Reach::Here(Box::new(shared_state)));
             }
             Err(error) if !is_locked(&error) => return Err(with_hint(error)),
@@ -88,6 +104,21 @@ pub(crate) fn reach_verified(config: &Config, verify: Verify, jobs: Jobs) -> any
         }
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+/// Tells whether a command may write the data folder of a configuration: whoever makes something has
+/// to, and hears why it cannot.
+fn access_to(config: &Config, purpose: Purpose) -> anyhow::Result<Access> {
+    let folder = store_folder(&config.data_dir);
+    let is_kept_there = config.store.choice()?.catalogue == CatalogueKind::Sqlite
+        && fs_err::metadata(folder.join(CATALOGUE)).is_ok();
+    if purpose == Purpose::Make || !is_kept_there {
+        return Ok(Access::Write);
+    }
+    let may_write = [&config.data_dir, &folder, &folder.join(CATALOGUE)]
+        .into_iter()
+        .all(|path| platform::may_write(path));
+    Ok(if may_write { Access::Write } else { Access::Read })
 }
 
 /// Opens the data folder of a configuration for a process that serves it, after waiting for one
@@ -173,7 +204,7 @@ pub(crate) fn reach_to_read(config: &Config, jobs: Jobs) -> anyhow::Result<Readi
     if is_local && !is_there && control::connect(&config.data_dir).is_none() {
         config.data_dir = until_closed(tempfile::tempdir()?);
     }
-    let reach = reach_verified(&config, Verify::AtOpening, jobs)?;
+    let reach = reach_verified(&config, Verify::AtOpening, jobs, Purpose::Look)?;
     Ok(Reading { reach, config })
 }
 

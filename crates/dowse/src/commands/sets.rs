@@ -315,7 +315,11 @@ pub(super) fn open_all(
 impl Located {
     /// Gets at the data folder; where it is open here, with the folders it is of.
     pub(super) fn reach(&mut self, verify: Verify, jobs: Jobs) -> anyhow::Result<Reach> {
-        let reached = reach_verified(&self.config, verify, jobs)?;
+        let purpose = match jobs {
+            Jobs::Leave => Purpose::Look,
+            Jobs::Run => Purpose::Make,
+        };
+        let reached = reach_verified(&self.config, verify, jobs, purpose)?;
         if let Reach::Here(shared_state) = &reached
             && self.has_unnamed_folders
         {

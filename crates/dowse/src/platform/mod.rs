@@ -11,13 +11,13 @@ mod unix;
 
 #[cfg(not(unix))]
 pub(crate) use other::{
-    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private, pair,
-    raise_open_files,
+    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private, may_write,
+    pair, raise_open_files,
 };
 #[cfg(unix)]
 pub(crate) use unix::{
-    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private, pair,
-    raise_open_files,
+    LocalListener, LocalStream, Signals, connect, free_bytes, into_async, keep_private, may_write,
+    pair, raise_open_files,
 };
 
 use tokio_util::sync::CancellationToken;

@@ -127,5 +127,10 @@ pub(crate) fn free_bytes(_existing: &Path) -> Option<u64> {
     None
 }
 
+/// Tells whether this user may write a file or into a folder; a folder's own access list is not asked.
+pub(crate) fn may_write(path: &Path) -> bool {
+    fs_err::metadata(path).map_or(true, |found| found.is_dir() || !found.permissions().readonly())
+}
+
 /// Files have the access list of their folder.
 pub(crate) fn keep_private() {}

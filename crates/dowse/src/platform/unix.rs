@@ -23,6 +23,15 @@ pub(crate) fn keep_private() {
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
+/// Tells whether this user may write a file or into a folder, as far as the system tells; what is not
+/// there may be made.
+pub(crate) fn may_write(path: &Path) -> bool {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    use rustix::io::Errno;
+    let asked = accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
+    !matches!(asked, Err(Errno::ACCESS | Errno::PERM | Errno::ROFS))
+}
+
 /// Where connections come in.
 pub(crate) struct LocalListener(std::os::unix::net::UnixListener);
 

@@ -10,7 +10,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use serve::ConsoleSettings;
-use store::Store;
+use store::{Access, Store};
 
 use super::SharedState;
 use super::console_models::models;
@@ -27,8 +27,12 @@ pub(super) fn console(
     config: &Config,
     shared_state: &SharedState,
 ) -> anyhow::Result<ConsoleSettings> {
-    let mut settings =
-        ConsoleSettings::open(&config.data_dir, &config.console).context(NOT_WRITABLE)?;
+    // Nobody enters the console of data that is only read.
+    let folder = match shared_state.access() {
+        Access::Write => config.data_dir.clone(),
+        Access::Read => shared_state.made_again("console")?,
+    };
+    let mut settings = ConsoleSettings::open(&folder, &config.console).context(NOT_WRITABLE)?;
     if let Some(name) = &config.console.secret_env {
         let secret = std::env::var(name).unwrap_or_default();
         anyhow::ensure!(

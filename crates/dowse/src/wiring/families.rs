@@ -8,6 +8,7 @@ use files::{Indexer, IndexerConfig, Roots, Strangers};
 use filters::charts::{ChartSettings, Charts, ChartsConfig};
 use model::Deadline;
 use retrieve::{EmbedderSource, Retriever};
+use store::Access;
 use tools::everywhere::{Fetch, Search, Things};
 use tools::files::{
     FilePlaces, IndexFolder, ListFiles, ListRoots, OpenFile, RewriteQuery, SearchFiles,
@@ -25,7 +26,7 @@ use tools::{Registry, ResourceSet, Resources, Tool};
 
 use super::configured::forget_columns;
 use super::feeds::Feeds;
-use super::shared_state::{chart_folder, store_folder};
+use super::shared_state::{CHARTS, store_folder};
 use super::{SharedState, claims, models};
 use crate::config::{Config, EmbedderProvider};
 
@@ -59,7 +60,7 @@ impl Families {
                     folder: config.base.clone(),
                     filters: config.filters,
                     dimensions,
-                    name_embedder: name_embedder(config, shared_state),
+                    name_embedder: name_embedder(config, shared_state)?,
                 })?)
             })?;
         let name = |table: &tables::TableConfig| table.name.clone();
@@ -67,7 +68,7 @@ impl Families {
             let service = tables::Service::open(tables::ServiceConfig {
                 tables,
                 base_folder: config.base.clone(),
-                cache_folder: config.data_dir.join("tables"),
+                cache_folder: shared_state.made_again("tables")?,
                 export_link_minutes: config.exports.link_minutes,
             })?;
             Ok(match shared_state.shared_catalogue()? {
@@ -232,16 +233,13 @@ impl Families {
 fn name_embedder(
     config: &Config,
     shared_state: &SharedState,
-) -> Option<Arc<dyn filters::NameEmbedder>> {
-    let is_wanted = config.embedder.provider != EmbedderProvider::None;
-    is_wanted.then(|| {
-        let embedder =
-            Arc::new(filters::ModelNameEmbedder::new(Arc::clone(&shared_state.embedder)));
-        let folder = config.data_dir.join("names");
-        let embedder: Arc<dyn filters::NameEmbedder> =
-            Arc::new(filters::CachedNameEmbedder::new(embedder, &folder));
-        embedder
-    })
+) -> anyhow::Result<Option<Arc<dyn filters::NameEmbedder>>> {
+    if config.embedder.provider == EmbedderProvider::None {
+        return Ok(None);
+    }
+    let embedder = Arc::new(filters::ModelNameEmbedder::new(Arc::clone(&shared_state.embedder)));
+    let folder = shared_state.made_again("names")?;
+    Ok(Some(Arc::new(filters::CachedNameEmbedder::new(embedder, &folder))))
 }
 
 /// Checks the saved views against their tables.
@@ -333,7 +331,7 @@ fn open_charts(
     let charts = Charts::open(ChartSettings {
         config: facts,
         folder: config.base.clone(),
-        data_folder: chart_folder(&config.data_dir),
+        data_folder: shared_state.made_again(CHARTS)?,
         base_url: config.server.link_base(),
         clock: shared_state.clock.clone(),
         dimensions,
@@ -410,7 +408,7 @@ pub(crate) fn knowledge_service(
     });
     // Only at the first opening: a server that takes another configuration while it runs may
     // be taking uploads that have no job yet.
-    if !shared_state.knowledge.is_set() {
+    if !shared_state.knowledge.is_set() && shared_state.access() == Access::Write {
         let left_behind = service.resume_uploads()?;
         let sweeping = service.clone();
         let wait = left_behind.sweep_after(shared_state.clock.now());

@@ -36,7 +36,7 @@ pub(crate) use families::{Families, contexts_service, files_alone, knowledge_ser
 pub(crate) use health::{FOLDER_HINT, MIN_FREE_BYTES, folder_away, free_bytes};
 pub(crate) use models::{embedder, failing_embedder, failing_reranker, models_dir};
 pub(crate) use open_store::{
-    describe as describe_store, names as name_store, open as open_store, open_catalogue,
+    CATALOGUE, describe as describe_store, names as name_store, open as open_store, open_catalogue,
 };
 pub(crate) use presence::server_of;
 pub(crate) use shared_state::{

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 use infer::Secret;
 use model::Clock;
 use store::{
-    Catalogue, Config, Engine, FolderLock, SqliteCatalogue, Store, TurbopufferConfig,
+    Access, Catalogue, Config, Engine, FolderLock, SqliteCatalogue, Store, TurbopufferConfig,
     TurbopufferEngine, Verify,
 };
 use store_postgres::{PostgresCatalogue, PostgresConfig};
@@ -15,6 +15,8 @@ use store_qdrant::{QdrantConfig, QdrantEngine};
 
 use crate::config::{CatalogueKind, EngineKind, QdrantSection, StoreConfig, TurbopufferSection};
 
+/// The catalogue in the store's folder.
+pub(crate) const CATALOGUE: &str = "catalogue.sqlite";
 /// The folder in the store's folder for indexes over a catalogue that is elsewhere; one for each
 /// catalogue, so that a changed address never finds the indexes of another one.
 const FOLLOWING: &str = "following";
@@ -29,7 +31,7 @@ type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Opens the store that the section describes; `folder` has whatever is local of it.
 pub(crate) fn open(section: &StoreConfig, folder: &Path, clock: Clock) -> anyhow::Result<Store> {
-    open_verified(section, folder, clock, Verify::AtOpening)
+    open_verified(section, folder, clock, Verify::AtOpening, Access::Write)
 }
 
 /// Opens the same, and compares what is local with its checksums when that is asked for.
@@ -38,10 +40,11 @@ pub(super) fn open_verified(
     folder: &Path,
     clock: Clock,
     verify: Verify,
+    access: Access,
 ) -> anyhow::Result<Store> {
     // Who compares only what has changed looks something up and ends.
     let catalogue_map_bytes = if verify == Verify::WhenChanged { MAPPED_BYTES } else { 0 };
-    let bounds = Config { verify, catalogue_map_bytes, ..Config::for_one_machine() };
+    let bounds = Config { verify, access, catalogue_map_bytes, ..Config::for_one_machine() };
     open_with(section, folder, clock, &bounds, &|name| std::env::var(name).ok())
 }
 
@@ -147,7 +150,7 @@ pub(crate) fn names(store: &Store) -> String {
 
 /// A folder with a catalogue of its own would be served as if it were empty.
 fn refuse_local_catalogue(folder: &Path) -> anyhow::Result<()> {
-    let file = folder.join("catalogue.sqlite");
+    let file = folder.join(CATALOGUE);
     ensure!(
         !file.exists(),
         "`store.catalogue` is `postgres`, but `{}` holds a catalogue\n\

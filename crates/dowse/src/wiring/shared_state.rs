@@ -2,7 +2,7 @@
 //! job queue and the models.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use model::{Clock, TenantId};
 use parking_lot::Mutex;
 use retrieve::Retriever;
 use serve::{Deleted, SlotLimits, Slots};
-use store::{Catalogue, Store, Verify};
+use store::{Access, Catalogue, Store, Verify};
 
 use super::away::Away;
 use super::configured::row_sources;
@@ -78,9 +78,12 @@ pub(crate) fn upload_files(
     }
 }
 
+/// The folder in the data folder for charts and their column files.
+pub(super) const CHARTS: &str = "charts";
+
 /// Gives the folder of charts and their column files inside the data folder.
-pub(crate) fn chart_folder(data_dir: &Path) -> std::path::PathBuf {
-    data_dir.join("charts")
+pub(crate) fn chart_folder(data_dir: &Path) -> PathBuf {
+    data_dir.join(CHARTS)
 }
 
 /// Puts charts where a configuration has them, whichever way they came: into the catalogue that
@@ -129,6 +132,7 @@ pub(crate) struct SharedState {
     base: std::path::PathBuf,
     store: StoreConfig,
     verify: Verify,
+    access: Access,
     jobs: Jobs,
     kept: Arc<OnceLock<OpenStore>>,
     /// The configuration of the application of the moment; nothing for a command without one.
@@ -172,6 +176,9 @@ impl OpenStore {
     /// Makes the vectors of what was just asked for, in a process that ends with its answer: nobody
     /// else does as long as no server runs. What cannot be made is left to the next one.
     pub(crate) fn pay_asked(&self) {
+        if self.store.access() == Access::Read {
+            return;
+        }
         if let Err(error) = self.vectors.pay_asked() {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(error, "vectors could not be made; the next search tries again");
@@ -186,6 +193,17 @@ impl SharedState {
         crate::platform::keep_private();
         keep_private(config).context(NOT_WRITABLE)?;
         let audit = Audit::open(&config.data_dir.join("audit")).context(NOT_WRITABLE)?;
+        SharedState::with(config, audit, Access::Write)
+    }
+
+    /// Opens the same where it may only be read: nothing is written there, calls are not recorded,
+    /// and jobs are left.
+    pub(crate) fn open_to_read(config: &Config) -> anyhow::Result<Self> {
+        let audit = Audit::unwritten(&config.data_dir.join("audit"));
+        Ok(SharedState::with(config, audit, Access::Read)?.with_jobs(Jobs::Leave))
+    }
+
+    fn with(config: &Config, audit: Audit, access: Access) -> anyhow::Result<Self> {
         Ok(SharedState {
             audit: Arc::new(audit),
             metrics: Arc::new(Metrics::new()),
@@ -200,6 +218,7 @@ impl SharedState {
             base: config.base.clone(),
             store: config.store.clone(),
             verify: Verify::AtOpening,
+            access,
             jobs: Jobs::Run,
             kept: Arc::default(),
             served: Arc::default(),
@@ -240,6 +259,35 @@ impl SharedState {
         Ok(jobs)
     }
 
+    /// Tells whether the data folder may be written.
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Refuses what would change data that may only be read.
+    ///
+    /// # Errors
+    ///
+    /// Where it may.
+    pub(crate) fn ensure_writable(&self) -> anyhow::Result<()> {
+        let shown = self.data_dir.display();
+        anyhow::ensure!(
+            self.access == Access::Write,
+            "this user may not write the data folder `{shown}`\n\
+             hint: run this as the user whose data it is, or name another folder with `--data-dir`"
+        );
+        Ok(())
+    }
+
+    /// Gives a folder of what can be made again, to be written while it is used: where the data
+    /// folder may only be read, one elsewhere that goes when the command ends.
+    pub(super) fn made_again(&self, name: &str) -> anyhow::Result<PathBuf> {
+        match self.access {
+            Access::Write => Ok(self.data_dir.join(name)),
+            Access::Read => Ok(close::until_closed(tempfile::tempdir()?)),
+        }
+    }
+
     /// Gives the folder that holds everything that is kept.
     pub(crate) fn data_dir(&self) -> &std::path::Path {
         &self.data_dir
@@ -257,6 +305,9 @@ impl SharedState {
 
     /// Lets go of kept answers that are over their time.
     pub(crate) fn let_old_answers_go(&self) {
+        if self.access == Access::Read {
+            return;
+        }
         let Some(answers) = self.answers.opened() else { return };
         if let Err(error) = answers.let_old_go(self.clock.now()) {
             tracing::error!(%error, "kept answers that are over their time could not be removed");
@@ -342,15 +393,17 @@ impl SharedState {
             &folder,
             self.clock.clone(),
             self.verify,
+            self.access,
         )?);
         close::remember(&store);
         followers::follow(&store)?;
         presence::announce(&store, &self.data_dir)?;
         let (catalogue, bounds) = (store.catalogue(), QueueConfig::for_one_machine());
         let (runners, clock) = (self.runners(), self.clock.clone());
-        let queue = match catalogue.is_shared() {
-            true => JobQueue::open_shared(catalogue, runners, bounds, clock, self.lease())?,
-            false => JobQueue::open(catalogue, runners, bounds, clock)?,
+        let queue = match (self.access, catalogue.is_shared()) {
+            (Access::Read, _) => JobQueue::open_to_look(catalogue, runners, bounds, clock),
+            (_, true) => JobQueue::open_shared(catalogue, runners, bounds, clock, self.lease())?,
+            (_, false) => JobQueue::open(catalogue, runners, bounds, clock)?,
         };
         let workers = match self.jobs {
             Jobs::Run => {

@@ -42,6 +42,7 @@ mod library;
 mod lists;
 mod meaning;
 mod messages;
+mod only_read;
 mod openapi;
 mod own_dimensions;
 mod pictures;

@@ -120,6 +120,17 @@ impl JobQueue {
         Ok(Arc::new(queue))
     }
 
+    /// Opens the queue of a catalogue that may only be read: its jobs can be looked at, and none is
+    /// taken up.
+    pub fn open_to_look(
+        catalogue: Arc<dyn Objects>,
+        runners: HashMap<String, Arc<dyn Runner>>,
+        config: QueueConfig,
+        clock: Clock,
+    ) -> Arc<Self> {
+        Arc::new(JobQueue::new(catalogue, runners, config, clock, None))
+    }
+
     pub(super) fn new(
         catalogue: Arc<dyn Objects>,
         runners: HashMap<String, Arc<dyn Runner>>,

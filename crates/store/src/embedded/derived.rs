@@ -8,10 +8,12 @@ use super::snapshot::Snapshot;
 use crate::lexical::{Entry, LexicalIndex};
 use crate::vectors::VectorFile;
 use crate::{
-    Catalogue, Config, Error, Fresh, LogEntry, LogKind, NamespaceState, Result, VectorSpace,
-    Verify, VersionChange, failpoint, stamp,
+    Access, Catalogue, Config, Counts, Error, Fresh, LogEntry, LogKind, NamespaceState, Result,
+    VectorSpace, Verify, VersionChange, failpoint, stamp,
 };
 
+/// The name of the file that says which embedder made the vectors.
+const SPACE_NOTE: &str = "space";
 /// An index that had nothing to follow for this many changes writes down that it has seen them.
 const MAX_UNWRITTEN_LAG: u64 = 256;
 /// Entries of the log that are read at once.
@@ -26,6 +28,7 @@ pub(super) struct Derived {
     folder: PathBuf,
     writer_bytes: usize,
     verify: Verify,
+    access: Access,
     words: LexicalIndex,
     words_seen: u64,
     words_written: u64,
@@ -44,15 +47,20 @@ impl Derived {
         space: Option<VectorSpace>,
     ) -> Result<Self> {
         let words_folder = folder.join("words");
-        let is_compared = folder_bytes(&words_folder)? <= VERIFY_AT_OPEN_BYTES
+        let n_bytes = folder_bytes(&words_folder)?;
+        let is_compared = n_bytes > 0
+            && n_bytes <= VERIFY_AT_OPEN_BYTES
             && config.verify.is_needed(&words_folder, is_index);
-        let opened = LexicalIndex::open(&words_folder, config.writer_bytes);
+        let opened = match config.access {
+            Access::Write => LexicalIndex::open(&words_folder, config.writer_bytes),
+            Access::Read => LexicalIndex::open_to_read(&words_folder),
+        };
         let checked = opened.and_then(|words| match is_compared {
             true => words.verify().map(|()| words),
             false => Ok(words),
         });
         let words = match checked {
-            Err(error) if error.is_damage() => {
+            Err(error) if error.is_damage() && config.access == Access::Write => {
                 tracing::warn!(folder = %words_folder.display(), "full-text index is damaged; rebuilding it");
                 fs_err::remove_dir_all(&words_folder)?;
                 LexicalIndex::open(&words_folder, config.writer_bytes)?
@@ -65,6 +73,7 @@ impl Derived {
             folder: folder.to_owned(),
             writer_bytes: config.writer_bytes,
             verify: config.verify,
+            access: config.access,
             words,
             words_seen,
             words_written: words_seen,
@@ -85,16 +94,14 @@ impl Derived {
         let folder = self.folder.join("vectors");
         self.vectors = None;
         self.space = space;
+        if self.access == Access::Read {
+            return self.open_vectors_to_read(&folder);
+        }
         let Some(space) = &self.space else {
             return remove_folder(&folder);
         };
-        // The file itself does not know its embedder; a note beside it does.
-        let note = folder.join("space");
-        let is_same_space = match fs_err::read_to_string(&note) {
-            Ok(kept) => kept == space.embedder,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) => return Err(error.into()),
-        };
+        let note = folder.join(SPACE_NOTE);
+        let is_same_space = is_of(&folder, space)?;
         if !is_same_space {
             remove_folder(&folder)?;
         }
@@ -119,6 +126,53 @@ impl Derived {
         self.vectors_seen = file.sequence();
         self.vectors = Some(file);
         self.catch_up_vectors(catalogue)
+    }
+
+    /// Opens the vector file as it is. One that is of another space or damaged is as good as none:
+    /// words are searched without it.
+    fn open_vectors_to_read(&mut self, folder: &Path) -> Result<()> {
+        let Some(space) = &self.space else { return Ok(()) };
+        if !is_of(folder, space)? {
+            return Ok(());
+        }
+        let opened = VectorFile::open_to_read(folder, space.dimensions).and_then(|file| {
+            let Some(mut file) = file else { return Ok(None) };
+            let is_compared = folder_bytes(folder)? <= VERIFY_AT_OPEN_BYTES
+                && self.verify.is_needed(folder, is_index);
+            if is_compared {
+                file.verify()?;
+            }
+            Ok(Some(file))
+        });
+        self.vectors = match opened {
+            Err(error) if error.is_damage() => {
+                tracing::warn!(folder = %folder.display(), "vector file is damaged; not used");
+                None
+            }
+            opened => opened?,
+        };
+        self.vectors_seen = self.vectors.as_ref().map_or(0, VectorFile::sequence);
+        Ok(())
+    }
+
+    /// Moves on over changes that the indexes need not take in, without writing anything: what is
+    /// left between them and the catalogue is what searches do not see.
+    pub(super) fn pass_over(&mut self, catalogue: &dyn Catalogue, counts: Counts) -> Result<()> {
+        let last = catalogue.log(self.number, u64::MAX >> 1, 0)?.last;
+        let seen = |seen: u64, is_nothing: fn(LogKind) -> bool| {
+            seen_without(Log { catalogue, number: self.number, seen }, is_nothing)
+        };
+        let words_seen = match counts.n_passages == 0 && self.words.view()?.n_passages() == 0 {
+            true => last,
+            false => seen(self.words_seen, |kind| matches!(kind, LogKind::Vectors))?,
+        };
+        let vectors_seen = match (&self.vectors, counts.n_vectors) {
+            (None, 0) => last,
+            (None, _) => 0,
+            (Some(_), _) => seen(self.vectors_seen, |kind| matches!(kind, LogKind::Added))?,
+        };
+        (self.words_seen, self.vectors_seen) = (words_seen, vectors_seen);
+        Ok(())
     }
 
     /// Gives the space that the vector file is in.
@@ -175,9 +229,10 @@ impl Derived {
 
     /// Gives the sequence number up to which searches see every change.
     pub(super) fn seen(&self) -> u64 {
-        match self.vectors {
-            Some(_) => self.words_seen.min(self.vectors_seen),
-            None => self.words_seen,
+        // Vectors that cannot be read are missing from searches.
+        match self.vectors.is_some() || self.access == Access::Read {
+            true => self.words_seen.min(self.vectors_seen),
+            false => self.words_seen,
         }
     }
 
@@ -376,9 +431,33 @@ impl Derived {
     }
 }
 
+/// Tells whether a folder has the vectors of a space. The vector file itself does not know its
+/// embedder; a note beside it does.
+fn is_of(folder: &Path, space: &VectorSpace) -> Result<bool> {
+    match fs_err::read_to_string(folder.join(SPACE_NOTE)) {
+        Ok(kept) => Ok(kept == space.embedder),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Tells whether a file in the folder of an index is a part of it.
 fn is_index(name: &str) -> bool {
     !name.ends_with(".lock")
+}
+
+/// Gives up to where a log has nothing that an index would take in.
+fn seen_without(mut log: Log<'_>, is_nothing: fn(LogKind) -> bool) -> Result<u64> {
+    loop {
+        let seen = log.seen;
+        let LogStep::Entries(entries) = log.next_page()? else { return Ok(seen) };
+        if let Some(change) = entries.iter().find(|entry| !is_nothing(entry.kind)) {
+            return Ok(change.sequence.saturating_sub(1).max(seen));
+        }
+        if entries.len() < ENTRIES_PER_PAGE {
+            return Ok(log.seen);
+        }
+    }
 }
 
 /// Reads a namespace's log from where an index is.

@@ -13,7 +13,7 @@ use super::following::remove_folder;
 use super::namespace::{Namespace, folder_of, outdated_note};
 use crate::store::state_of;
 use crate::{
-    ByVector, ByWords, Candidates, Catalogue, Changes, Config, DroppedNamespace, Engine,
+    Access, ByVector, ByWords, Candidates, Catalogue, Changes, Config, DroppedNamespace, Engine,
     EngineHere, EngineInfo, EnginePlace, Erased, Error, Filter, Form, Fresh, Matched,
     NamespaceHead, Position, Rebuild, Result, Search, TermStatistics, WordsQuery,
 };
@@ -55,8 +55,20 @@ impl EmbeddedEngine {
             slots: Mutex::default(),
             n_uses: AtomicU64::new(0),
         };
-        engine.remove_unknown_folders()?;
+        if config.access == Access::Write {
+            engine.remove_unknown_folders()?;
+        }
         Ok(engine)
+    }
+
+    fn refuse_reader(&self) -> Result<()> {
+        match self.config.access {
+            Access::Write => Ok(()),
+            Access::Read => {
+                let source = std::io::ErrorKind::ReadOnlyFilesystem.into();
+                Err(Error::ReadOnly { path: self.root.clone(), source })
+            }
+        }
     }
 
     /// Counts the namespaces that are open.
@@ -205,7 +217,13 @@ impl EmbeddedEngine {
                 *place = Some(namespace.clone());
                 drop(place);
                 if outdated_note(&self.root, namespace.number).exists() {
-                    self.make_anew_aside(&namespace);
+                    match self.config.access {
+                        Access::Write => self.make_anew_aside(&namespace),
+                        Access::Read => tracing::warn!(
+                            namespace = %namespace.id,
+                            "an index of an earlier version is searched; its owner's next command makes it anew"
+                        ),
+                    }
                 }
                 self.close_unused();
                 return Ok(namespace);
@@ -304,6 +322,9 @@ impl Engine for EmbeddedEngine {
     }
 
     fn follow(&self, changes: Changes<'_>) -> Result<()> {
+        if self.config.access == Access::Read {
+            return Ok(());
+        }
         match changes {
             Changes::Of { namespace, fresh } => self.follow_one(namespace, fresh),
             Changes::OfOthers(heads) => self.follow_others(heads),
@@ -343,6 +364,7 @@ impl Engine for EmbeddedEngine {
     }
 
     fn erase(&self, erased: Erased<'_>) -> Result<()> {
+        self.refuse_reader()?;
         match erased {
             Erased::Namespace(dropped) => self.erase_folder(dropped),
             Erased::Documents(namespaces) => self.take_off_disk(namespaces),
@@ -350,6 +372,7 @@ impl Engine for EmbeddedEngine {
     }
 
     fn maintain(&self) -> Result<()> {
+        self.refuse_reader()?;
         self.keep_in_shape()
     }
 
@@ -358,6 +381,7 @@ impl Engine for EmbeddedEngine {
     }
 
     fn rebuild(&self, id: &NamespaceId, when: Rebuild) -> Result<()> {
+        self.refuse_reader()?;
         if when == Rebuild::WhenUsed {
             let note = outdated_note(&self.root, state_of(&*self.catalogue, id)?.number);
             if note.parent().is_some_and(Path::exists) {
@@ -392,6 +416,9 @@ impl EngineHere for EmbeddedEngine {
     }
 
     fn close(&self) -> Result<()> {
+        if self.config.access == Access::Read {
+            return Ok(());
+        }
         for namespace in self.open_namespaces() {
             let mut derived = namespace.derived.lock();
             derived.rest()?;

@@ -7,7 +7,7 @@ use super::engine::EmbeddedEngine;
 use super::following::remove_folder;
 use super::namespace::{Namespace, all_folders};
 use crate::store::state_of;
-use crate::{Error, Result};
+use crate::{Access, Error, Result};
 
 impl EmbeddedEngine {
     /// Merges the indexes of the open namespaces and forgets what was erased. Searches go on
@@ -80,7 +80,9 @@ impl EmbeddedEngine {
             verified => verified?,
         }
         // A server that shares the catalogue may have written since.
-        derived.catch_up(&*self.catalogue)?;
+        if self.config.access == Access::Write {
+            derived.catch_up(&*self.catalogue)?;
+        }
         namespace.publish(&mut derived, &*self.catalogue)?;
         let snapshot = namespace.snapshot();
         let counts = state_of(&*self.catalogue, id)?.counts;

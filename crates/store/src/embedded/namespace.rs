@@ -10,7 +10,7 @@ use parking_lot::{Mutex, RwLock};
 use super::derived::Derived;
 use super::snapshot::Snapshot;
 use crate::store::{current_state, state_of};
-use crate::{Catalogue, Config, Error, Result, failpoint};
+use crate::{Access, Catalogue, Config, Error, Result, failpoint};
 
 /// A namespace that is open.
 pub(super) struct Namespace {
@@ -37,7 +37,10 @@ impl Namespace {
         let folder = folder_of(root, number);
         let space = state.info.manifest.vectors;
         let mut derived = Derived::open(catalogue, number, &folder, config, space)?;
-        derived.catch_up(catalogue)?;
+        match config.access {
+            Access::Write => derived.catch_up(catalogue)?,
+            Access::Read => derived.pass_over(catalogue, state.counts)?,
+        }
         let state = state_of(catalogue, id)?;
         if state.number != number {
             // It was dropped and made again meanwhile.

@@ -7,7 +7,7 @@ use model::{Deadline, NamespaceId};
 use super::engine::EmbeddedEngine;
 use super::snapshot::Snapshot;
 use crate::contract::check_limit;
-use crate::{Candidate, Candidates, Error, Filter, Result, WordsQuery, question_of};
+use crate::{Candidate, Candidates, Filter, Result, WordsQuery, question_of};
 
 /// A search whose passages were erased under it looks again this often.
 const MAX_LOOKS: usize = 3;
@@ -47,8 +47,10 @@ impl EmbeddedEngine {
     ) -> Result<Candidates> {
         self.look(namespace, filter, limit, |snapshot| {
             let question = question_of(namespace, vector, snapshot.space.as_ref())?;
+            // There is a space, and a file that may not be made: nothing is near.
             let Some(vectors) = &snapshot.vectors else {
-                return Err(Error::NoVectorSpace { namespace: namespace.clone() });
+                let counts = snapshot.counts;
+                return Ok((vec![], Candidates { counts, ..Candidates::default() }));
             };
             let near = if filter.is_all() {
                 vectors.nearest(&question, None, limit, deadline)

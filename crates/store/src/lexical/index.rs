@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use model::{Attributes, DocumentId, Passage};
 use tantivy::columnar::ColumnValues;
-use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::LockError;
+use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use tantivy::{
@@ -20,6 +20,7 @@ use tantivy::{
 use text::Language;
 
 use super::count::Stretches;
+use super::directory::ReadDirectory;
 use super::packed::{PACKED, Unpacker};
 use super::schema::{EntryMaker, Fields, NUMBER};
 use crate::{Error, Result, failpoint};
@@ -75,14 +76,28 @@ impl LexicalIndex {
     /// [`Error::Damaged`] when the folder holds something that is not an index of this format.
     pub(crate) fn open(folder: &Path, writer_bytes: usize) -> Result<Self> {
         fs_err::create_dir_all(folder)?;
+        let directory = MmapDirectory::open(folder).map_err(|error| unreadable(folder, &error))?;
+        LexicalIndex::open_in(directory.into(), folder, writer_bytes)
+    }
+
+    /// Opens the index in a folder to read it alone; an empty one where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LexicalIndex::open`].
+    pub(crate) fn open_to_read(folder: &Path) -> Result<Self> {
+        if !folder.is_dir() {
+            return LexicalIndex::open_in(RamDirectory::create().into(), folder, MIN_WRITER_BYTES);
+        }
+        let directory = ReadDirectory::open(folder).map_err(|error| unreadable(folder, &error))?;
+        LexicalIndex::open_in(directory.into(), folder, MIN_WRITER_BYTES)
+    }
+
+    fn open_in(directory: Box<dyn Directory>, folder: &Path, writer_bytes: usize) -> Result<Self> {
         let (schema, fields) = Fields::schema();
         let damaged = |reason: String| Error::Damaged { path: folder.to_owned(), reason };
-        let opening = |error: &(dyn std::error::Error + 'static)| match lack_of_resources(error) {
-            Some(lack) => Error::Io(lack),
-            None => damaged(error.to_string()),
-        };
-        let directory = MmapDirectory::open(folder).map_err(|error| opening(&error))?;
-        let exists = Index::exists(&directory).map_err(|error| opening(&error))?;
+        let opening = |error: &(dyn std::error::Error + 'static)| unreadable(folder, error);
+        let exists = Index::exists(&*directory).map_err(|error| opening(&error))?;
         let mut index = if exists {
             Index::open(directory).map_err(|error| opening(&error))?
         } else {
@@ -289,6 +304,14 @@ impl LexicalIndex {
                 opened => return Ok(opened?),
             }
         }
+    }
+}
+
+/// Says why an index cannot be opened.
+fn unreadable(folder: &Path, error: &(dyn std::error::Error + 'static)) -> Error {
+    match lack_of_resources(error) {
+        Some(lack) => Error::Io(lack),
+        None => Error::Damaged { path: folder.to_owned(), reason: error.to_string() },
     }
 }
 

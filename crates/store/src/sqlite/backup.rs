@@ -9,7 +9,7 @@ use model::Clock;
 use super::database::Database;
 use super::mark::{self, Mark};
 use super::{CATALOGUE, FolderLock, SqliteCatalogue};
-use crate::{Catalogue, Config, Error, Result};
+use crate::{Access, Catalogue, Config, Error, Result};
 
 /// The name of the file that says that a restore has not ended.
 const RESTORING: &str = "catalogue.restoring";
@@ -92,12 +92,14 @@ pub fn restoring_file(folder: &Path) -> PathBuf {
 /// Refuses a folder whose restore was stopped before it had its catalogue: it would be taken for one
 /// that nothing was ever stored in. One that has its catalogue is whole, and what is left of the
 /// restore goes.
-pub(super) fn refuse_unfinished(folder: &Path, has_catalogue: bool) -> Result<()> {
+pub(super) fn refuse_unfinished(folder: &Path, has_catalogue: bool, access: Access) -> Result<()> {
     let file = restoring_file(folder);
     match fs_err::symlink_metadata(&file) {
         Ok(_) if has_catalogue => {
             // It is of no use to anybody, and as large as the catalogue.
-            let _ = fs_err::remove_file(&file);
+            if access == Access::Write {
+                let _ = fs_err::remove_file(&file);
+            }
             Ok(())
         }
         Ok(_) => Err(Error::RestoreUnfinished { folder: folder.to_owned(), file }),

@@ -5,19 +5,16 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction};
+use rusqlite::{Connection, Transaction};
 
 use super::counted::Counted;
 use super::mark::{self, Mark, Seen};
+use super::readers::{Readers, prepare};
 use super::schema::Upgraded;
 use super::writer::Writer;
 use super::{CATALOGUE, backup, checksums, reserve, schema, texts, traces};
-use crate::{Config, Error, Result, Verify, failpoint, stamp};
+use crate::{Access, Config, Error, Result, Verify, failpoint, stamp};
 
-/// Statements that each connection keeps compiled.
-const MAX_CACHED_STATEMENTS: usize = 64;
 /// A write-ahead log longer than this many pages is folded back into the file.
 const CHECKPOINT_PAGES: u32 = 4_000;
 /// A catalogue up to this size is checked when it is opened: 64 MiB take a quarter of a second. A
@@ -49,11 +46,9 @@ pub(crate) struct Database {
     file_number: Option<u64>,
     /// The data folder, unless the file is a catalogue alone.
     folder: Option<PathBuf>,
-    cache_bytes: usize,
-    map_bytes: u64,
-    max_readers: usize,
+    access: Access,
     // Closed before the writer, which can then fold the log back and remove it.
-    readers: Mutex<Vec<Connection>>,
+    readers: Readers,
     writer: Writer,
     mark: Option<Mark>,
     /// Whether the last write failed for want of room, and has to be tried before it is said that
@@ -85,7 +80,7 @@ impl Database {
         let path = folder.join(CATALOGUE);
         let mark = mark::read(folder)?;
         let n_bytes = bytes_of(&path)?;
-        backup::refuse_unfinished(folder, n_bytes > 0)?;
+        backup::refuse_unfinished(folder, n_bytes > 0, config.access)?;
         if n_bytes == 0 && (mark.is_some() || has_indexes(folder)) {
             let reason = "is missing or empty, though this folder had one".to_owned();
             return Err(Error::CatalogueLost { path, reason });
@@ -100,11 +95,17 @@ impl Database {
             );
             return Err(Error::CatalogueLost { path, reason });
         }
+        if n_bytes == 0 && config.access == Access::Read {
+            return Err(read_only(folder));
+        }
         let has_log = bytes_of(&folder.join(format!("{CATALOGUE}-wal")))? > 0;
         let is_as_closed = !Verify::WhenChanged.is_needed(folder, is_catalogue);
         let mut database = match Database::open(&path, config) {
             // Even a reader needs a few pages for the index of the log.
-            Err(error) if error.is_disk_full() || error.may_be_disk_full() => {
+            Err(error)
+                if config.access == Access::Write
+                    && (error.is_disk_full() || error.may_be_disk_full()) =>
+            {
                 if !reserve::release(folder) {
                     return Err(error);
                 }
@@ -126,6 +127,9 @@ impl Database {
         if mark.is_none() && n_bytes > 0 && !is_as_closed && !has_log && seen.n_changes > 0 {
             database.concern = Some(NO_MARK.to_owned());
         }
+        if config.access == Access::Read {
+            return Ok(database);
+        }
         database.mark = Some(Mark::open(folder, &seen)?);
         traces::leave(folder, &seen.identity);
         reserve::keep(folder);
@@ -139,6 +143,11 @@ impl Database {
     /// [`Error::FormatTooNew`] when a later program wrote it, [`Error::CatalogueDamaged`] when it
     /// cannot be read.
     pub(crate) fn open(path: &Path, config: &Config) -> Result<Self> {
+        if config.access == Access::Read {
+            let readers = Readers::alone(path, config)?;
+            let connection = readers.open()?;
+            return Ok(Database::over(path, config, readers, connection));
+        }
         let mut writer = Connection::open(path)?;
         prepare(&writer, config.catalogue_cache_bytes)?;
         // Set again it would be written again, and a search that changes nothing would leave a file
@@ -152,15 +161,22 @@ impl Database {
         writer.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         writer.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
         let upgraded = schema::bring_up_to_date(&mut writer, path)?;
-        let database = Database {
+        let readers = Readers::beside_writer(path, config);
+        let database = Database::over(path, config, readers, writer);
+        if upgraded == Upgraded::Yes {
+            database.give_back_erased()?;
+        }
+        Ok(database)
+    }
+
+    fn over(path: &Path, config: &Config, readers: Readers, writer: Connection) -> Self {
+        Database {
             path: path.to_owned(),
             file_number: fs_err::metadata(path).ok().and_then(|file| file_number(&file)),
             folder: None,
-            cache_bytes: config.catalogue_cache_bytes,
-            map_bytes: config.catalogue_map_bytes,
-            max_readers: config.max_readers,
+            access: config.access,
             writer: Writer::new(writer),
-            readers: Mutex::default(),
+            readers,
             mark: None,
             is_full: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
@@ -169,41 +185,13 @@ impl Database {
             damage: OnceLock::new(),
             counted: Counted::default(),
             blocks: texts::Blocks::default(),
-        };
-        if upgraded == Upgraded::Yes {
-            database.give_back_erased()?;
         }
-        Ok(database)
     }
 
     /// Reads; what is read belongs to one moment, and no writer is waited for.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let result = self.try_read(read);
+        let result = self.readers.read(read);
         self.note_damage(&result);
-        result
-    }
-
-    fn try_read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let pooled = self.readers.lock().pop();
-        let mut connection = match pooled {
-            Some(connection) => connection,
-            None => {
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-                let connection = Connection::open_with_flags(&self.path, flags)?;
-                prepare(&connection, self.cache_bytes)?;
-                if self.map_bytes > 0 {
-                    connection.pragma_update(None, "mmap_size", self.map_bytes)?;
-                }
-                connection
-            }
-        };
-        let transaction = connection.transaction()?;
-        let result = read(&transaction);
-        drop(transaction);
-        let mut readers = self.readers.lock();
-        if readers.len() < self.max_readers {
-            readers.push(connection);
-        }
         result
     }
 
@@ -222,11 +210,19 @@ impl Database {
     }
 
     fn may_write(&self) -> Result<()> {
+        self.refuse_reader()?;
         if self.is_closed.load(Ordering::Relaxed) {
             return Err(Error::Closed);
         }
         // SQLite writes on into a file that nobody finds any more, and says that all is well.
         self.is_in_place()
+    }
+
+    fn refuse_reader(&self) -> Result<()> {
+        match self.access {
+            Access::Write => Ok(()),
+            Access::Read => Err(read_only(self.path.parent().unwrap_or(&self.path))),
+        }
     }
 
     /// Tells whether the file that was opened is still the one at its path.
@@ -322,6 +318,7 @@ impl Database {
 
     /// Folds the write-ahead log back and gives free pages to the disk, in small steps.
     pub(crate) fn maintain(&self, max_free_pages: u32) -> Result<()> {
+        self.refuse_reader()?;
         let connection = self.writer.idle();
         give_back(&connection, max_free_pages)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
@@ -333,6 +330,7 @@ impl Database {
     /// is left in either. Other writers come in between two rounds. A reader that is in the way
     /// keeps the log for the next time.
     pub(crate) fn give_back_erased(&self) -> Result<()> {
+        self.refuse_reader()?;
         self.blocks.forget();
         // As many rounds as the pages need that are free now: what others free meanwhile is
         // theirs to give back.
@@ -353,11 +351,14 @@ impl Database {
     /// Moves everything into the one file and empties the write-ahead log, so that the file can
     /// be copied as it is. The connections stay usable.
     pub(crate) fn close(&self) -> Result<()> {
+        if self.access == Access::Read {
+            self.readers.clear();
+            return Ok(());
+        }
         let connection = self.writer.idle();
         let begun = Instant::now();
         loop {
-            // A pooled reader holds no snapshot, but would keep the log's index file open.
-            self.readers.lock().clear();
+            self.readers.clear();
             let is_busy: bool =
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             if !is_busy || begun.elapsed() > MAX_CLOSE_WAIT {
@@ -439,6 +440,12 @@ impl Database {
     }
 }
 
+/// Says that a folder is only read.
+fn read_only(folder: &Path) -> Error {
+    let source = std::io::ErrorKind::ReadOnlyFilesystem.into();
+    Error::ReadOnly { path: folder.to_owned(), source }
+}
+
 /// Takes free pages off the end of the file.
 fn give_back(connection: &Connection, max_pages: u32) -> Result<()> {
     let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({max_pages})"))?;
@@ -471,24 +478,10 @@ fn file_number(_: &std::fs::Metadata) -> Option<u64> {
     None
 }
 
-fn bytes_of(path: &Path) -> Result<u64> {
+pub(super) fn bytes_of(path: &Path) -> Result<u64> {
     match fs_err::metadata(path) {
         Ok(metadata) => Ok(metadata.len()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(error.into()),
     }
-}
-
-fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()> {
-    connection.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
-    connection.pragma_update(None, "cache_size", -((cache_bytes / 1024) as i64))?;
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // Otherwise a statement is compiled again whenever another value is bound to it, to see whether
-    // that value has a better plan: every question here has one good plan.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // What is deleted is overwritten, in free pages too: the cheaper `FAST` leaves those as they
-    // are, and a large text that takes one of them over does not fill it to its end.
-    connection.pragma_update(None, "secure_delete", "ON")?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
-    Ok(())
 }

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use crate::{Error, Result};
+use crate::{Access, Error, Result};
+
+/// The name of the file that is locked.
+const FILE: &str = "lock";
 
 /// Holds a data folder for this process until it is dropped or the process ends.
 #[derive(Debug)]
@@ -11,6 +14,38 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
+    /// Takes the folder, or shares it with others that only read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FolderLock::take`] and [`FolderLock::share`].
+    pub fn of(folder: &Path, access: Access) -> Result<Option<Self>> {
+        match access {
+            Access::Write => FolderLock::take(folder).map(Some),
+            Access::Read => FolderLock::share(folder),
+        }
+    }
+
+    /// Keeps writers off the folder without writing anything. Nothing where nobody ever locked it:
+    /// who writes makes the file first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Locked`] when another process may write it.
+    pub fn share(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(FILE);
+        let file = match fs_err::File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        match file.file().try_lock_shared() {
+            Ok(()) => Ok(Some(FolderLock { _file: file })),
+            Err(std::fs::TryLockError::WouldBlock) => Err(Error::Locked { path }),
+            Err(std::fs::TryLockError::Error(source)) => Err(Error::Io(source)),
+        }
+    }
+
     /// Takes the folder.
     ///
     /// # Errors
@@ -18,7 +53,7 @@ impl FolderLock {
     /// [`Error::Locked`] when another process, or another store of this one, holds it;
     /// [`Error::ReadOnly`] when the folder cannot be written.
     pub fn take(folder: &Path) -> Result<Self> {
-        let path = folder.join("lock");
+        let path = folder.join(FILE);
         let read_only =
             |source: std::io::Error| Error::ReadOnly { path: folder.to_owned(), source };
         fs_err::create_dir_all(folder).map_err(read_only)?;

@@ -6,6 +6,7 @@
 mod database;
 mod lock;
 mod mark;
+mod readers;
 mod reserve;
 mod schema;
 mod traces;

@@ -209,7 +209,7 @@ fn take_over_passages(transaction: &Transaction<'_>) -> Result<()> {
     Ok(())
 }
 
-fn format_of(connection: &Connection) -> Result<u32> {
+pub(super) fn format_of(connection: &Connection) -> Result<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 

@@ -17,11 +17,12 @@ use model::{DocumentId, NamespaceId, Passage, PassageId};
 use parking_lot::Mutex;
 use text::LanguageSet;
 
+use crate::health;
 use crate::sqlite::FolderLock;
 use crate::{
-    Catalogue, Changes, Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Engine,
-    Erased, Error, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState, Objects,
-    Place, Rebuild, Result, StoredPassage, TermStatistics, Upserted, VectorSpace,
+    Access, Catalogue, Changes, Counts, Document, DocumentCount, DocumentInfo, DocumentPage,
+    Engine, Erased, Error, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState,
+    Objects, Place, Rebuild, Result, StoredPassage, TermStatistics, Upserted, VectorSpace,
 };
 
 pub use maintenance::{Finding, Repair};
@@ -47,6 +48,7 @@ pub struct Store {
     followed_at: Mutex<Option<Instant>>,
     /// Why the engine did not answer when it was last asked.
     engine_away: Mutex<Option<String>>,
+    access: Access,
     // Dropped last, so that the folder is free only when everything in it is closed.
     _lock: Option<FolderLock>,
 }
@@ -58,13 +60,14 @@ impl Store {
     ///
     /// When the catalogue does not answer.
     pub fn new(catalogue: Arc<dyn Catalogue>, engine: Arc<dyn Engine>) -> Result<Self> {
-        Store::assemble(catalogue, engine, None)
+        Store::assemble(catalogue, engine, None, Access::Write)
     }
 
     fn assemble(
         catalogue: Arc<dyn Catalogue>,
         engine: Arc<dyn Engine>,
         lock: Option<FolderLock>,
+        access: Access,
     ) -> Result<Self> {
         let store = Store {
             engine,
@@ -72,8 +75,12 @@ impl Store {
             behind: Mutex::default(),
             followed_at: Mutex::default(),
             engine_away: Mutex::default(),
+            access,
             _lock: lock,
         };
+        if access == Access::Read {
+            return Ok(store);
+        }
         // An engine that is away remembers what it has to erase.
         if let Err(error) = store.erase_dropped()? {
             tracing::warn!(error = &error as &dyn std::error::Error, "engine could not erase");
@@ -354,6 +361,32 @@ impl Store {
     /// last [`Store::follow_others`] that came to its end. Nothing where it was never called.
     pub fn follower_lag(&self) -> Option<Duration> {
         self.followed_at.lock().map(|at| at.elapsed())
+    }
+
+    /// Tells whether changes may be made, or every one is refused.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Counts the changes of these namespaces that are stored and that no search sees, in a store
+    /// whose indexes may not be written and therefore do not follow. None in any other: there a
+    /// search sees what was stored before it began.
+    ///
+    /// # Errors
+    ///
+    /// When an index or the catalogue cannot be read.
+    pub fn unseen_changes<'a>(
+        &self,
+        namespaces: impl IntoIterator<Item = &'a NamespaceId>,
+    ) -> Result<u64> {
+        if self.access == Access::Write {
+            return Ok(0);
+        }
+        let mut numbers = vec![];
+        for namespace in namespaces {
+            numbers.extend(self.catalogue.namespace(namespace)?.map(|state| state.number));
+        }
+        health::lag(&*self.catalogue, &*self.engine, |number| numbers.contains(&number))
     }
 
     /// Tells whether the engine is on a server, so that one request for both searches is worth

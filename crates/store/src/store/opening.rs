@@ -15,16 +15,18 @@ const ONLY_FOLLOWER: &str = "local";
 
 impl Store {
     /// Opens a data folder with a SQLite catalogue and the embedded engine, or makes an empty one.
+    /// With [`crate::Access::Read`] it is only read.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Locked`] when another process has it open, [`crate::Error::ReadOnly`] when it cannot be
-    /// written, [`crate::Error::FormatTooNew`] when a later program wrote it.
+    /// written, [`crate::Error::FormatTooNew`] when a later program wrote it. When it is only read, also
+    /// [`crate::Error::FormatTooOld`] and [`crate::Error::LogUnread`].
     pub fn open(folder: &Path, config: &Config, clock: Clock) -> Result<Self> {
-        let lock = FolderLock::take(folder)?;
+        let lock = FolderLock::of(folder, config.access)?;
         let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
         let engine = EmbeddedEngine::open(folder, config, catalogue.clone(), ONLY_FOLLOWER)?;
-        Store::assemble(catalogue, Arc::new(engine), Some(lock))
+        Store::assemble(catalogue, Arc::new(engine), lock, config.access)
     }
 
     /// Opens a data folder with a SQLite catalogue, and turbopuffer as the engine. Nothing is
@@ -42,10 +44,10 @@ impl Store {
         turbopuffer: &TurbopufferConfig,
         clock: Clock,
     ) -> Result<Self> {
-        let lock = FolderLock::take(folder)?;
+        let lock = FolderLock::of(folder, config.access)?;
         let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
         let engine = TurbopufferEngine::open(config, turbopuffer, catalogue.clone())?;
-        Store::assemble(catalogue, Arc::new(engine), Some(lock))
+        Store::assemble(catalogue, Arc::new(engine), lock, config.access)
     }
 
     /// Opens a data folder with a SQLite catalogue, and whatever engine is made over it.
@@ -59,10 +61,10 @@ impl Store {
         clock: Clock,
         engine: impl FnOnce(Arc<dyn Catalogue>) -> Result<Arc<dyn Engine>>,
     ) -> Result<Self> {
-        let lock = FolderLock::take(folder)?;
+        let lock = FolderLock::of(folder, config.access)?;
         let catalogue: Arc<dyn Catalogue> = Arc::new(SqliteCatalogue::open(folder, config, clock)?);
         let engine = engine(catalogue.clone())?;
-        Store::assemble(catalogue, engine, Some(lock))
+        Store::assemble(catalogue, engine, lock, config.access)
     }
 
     /// Opens a folder for the embedded engine over a catalogue that is elsewhere, which may be
@@ -79,8 +81,8 @@ impl Store {
         catalogue: Arc<dyn Catalogue>,
         follower: &str,
     ) -> Result<Self> {
-        let lock = FolderLock::take(folder)?;
+        let lock = FolderLock::of(folder, config.access)?;
         let engine = EmbeddedEngine::open(folder, config, catalogue.clone(), follower)?;
-        Store::assemble(catalogue, Arc::new(engine), Some(lock))
+        Store::assemble(catalogue, Arc::new(engine), lock, config.access)
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::kernels::Mapping;
-use crate::{Error, Result, positional};
+use crate::{Access, Error, Result, positional};
 
 /// Slots are reserved in steps of at least this many, and a quarter more than needed, so that the
 /// map rarely changes.
@@ -48,6 +48,7 @@ impl Column {
         generation: u64,
         slot_bytes: usize,
         n_slots: usize,
+        access: Access,
     ) -> Result<Self> {
         let path = folder.join(format!("{name}.{generation}"));
         if n_slots == 0 {
@@ -56,7 +57,7 @@ impl Column {
         let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
         let file = fs_err::OpenOptions::new()
             .read(true)
-            .write(true)
+            .write(access == Access::Write)
             .open(&path)
             .map_err(|error| damaged(error.to_string()))?;
         let n_bytes = file.metadata()?.len() as usize;

@@ -12,7 +12,7 @@ use super::column::Column;
 use super::head::Head;
 use super::quantise::{to_bits, to_codes, words_for};
 use super::view::{NO_SLOT, VectorView};
-use crate::{Error, Result, failpoint};
+use crate::{Access, Error, Result, failpoint};
 
 /// From this many vectors on, one bit a dimension makes the shortlist.
 pub(super) const BITS_FROM: usize = 131_072;
@@ -44,31 +44,31 @@ impl VectorFile {
     /// dimensions are others.
     pub(crate) fn open(folder: &Path, dimensions: usize) -> Result<Self> {
         fs_err::create_dir_all(folder)?;
-        let head = match fs_err::read(folder.join("head")) {
-            Ok(bytes) => Head::parse(&bytes).ok_or_else(|| Error::Damaged {
-                path: folder.join("head"),
-                reason: "it cannot be read".to_owned(),
-            })?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Head::empty(dimensions, 0)
-            }
-            Err(error) => return Err(error.into()),
+        let head = read_head(folder, dimensions)?;
+        remove_other_generations(folder, head.generation)?;
+        VectorFile::with(folder, head, Access::Write)
+    }
+
+    /// Opens the file in a folder to read it alone; nothing where it has no vectors.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`VectorFile::open`].
+    pub(crate) fn open_to_read(folder: &Path, dimensions: usize) -> Result<Option<Self>> {
+        let head = read_head(folder, dimensions)?;
+        let has_vectors = head.n_slots > 0;
+        has_vectors.then(|| VectorFile::with(folder, head, Access::Read)).transpose()
+    }
+
+    fn with(folder: &Path, head: Head, access: Access) -> Result<Self> {
+        let open = |name: &str, slot_bytes: usize| {
+            Column::open(folder, name, head.generation, slot_bytes, head.n_slots, access)
         };
-        if head.dimensions != dimensions {
-            return Err(Error::Damaged {
-                path: folder.join("head"),
-                reason: format!("it has `{}` dimensions, not `{dimensions}`", head.dimensions),
-            });
-        }
-        let generation = head.generation;
-        remove_other_generations(folder, generation)?;
-        let codes = Column::open(folder, "codes", generation, dimensions, head.n_slots)?;
-        let slots = Column::open(folder, "slots", generation, SLOT_BYTES, head.n_slots)?;
-        let bits = if head.mean.is_empty() {
-            None
-        } else {
-            let slot_bytes = words_for(dimensions) * 8;
-            Some(Column::open(folder, "bits", generation, slot_bytes, head.n_slots)?)
+        let codes = open("codes", head.dimensions)?;
+        let slots = open("slots", SLOT_BYTES)?;
+        let bits = match head.mean.is_empty() {
+            true => None,
+            false => Some(open("bits", words_for(head.dimensions) * 8)?),
         };
         let mut file =
             VectorFile { folder: folder.to_owned(), head, codes, slots, bits, slot_of: vec![] };
@@ -281,6 +281,25 @@ fn extended(checksum: u32, n_before: usize, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial_len(checksum, n_before as u64);
     hasher.update(bytes);
     hasher.finalize()
+}
+
+/// Reads what a folder holds; of one that is not there, nothing.
+fn read_head(folder: &Path, dimensions: usize) -> Result<Head> {
+    let head = match fs_err::read(folder.join("head")) {
+        Ok(bytes) => Head::parse(&bytes).ok_or_else(|| Error::Damaged {
+            path: folder.join("head"),
+            reason: "it cannot be read".to_owned(),
+        })?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Head::empty(dimensions, 0),
+        Err(error) => return Err(error.into()),
+    };
+    if head.dimensions != dimensions {
+        return Err(Error::Damaged {
+            path: folder.join("head"),
+            reason: format!("it has `{}` dimensions, not `{dimensions}`", head.dimensions),
+        });
+    }
+    Ok(head)
 }
 
 fn remove_other_generations(folder: &Path, generation: u64) -> Result<()> {

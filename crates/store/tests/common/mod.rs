@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::{Clock, Deadline, NamespaceId, Timestamp};
 use store::conformance::{space, vector};
-use store::{Bm25, Config, DocumentPage, Filter, Manifest, Store, WordsQuery};
+use store::{Access, Bm25, Config, DocumentPage, Filter, Manifest, Store, WordsQuery};
 
 /// Lets no other test of the process run meanwhile: failpoints are the process's, and one that a
 /// test arms may be met by another.
@@ -25,6 +25,12 @@ pub fn open(folder: &Path) -> Store {
 pub fn try_open(folder: &Path) -> store::Result<Store> {
     let clock = Clock::fixed(Timestamp(1_700_000_000_000));
     Store::open(folder, &Config::for_one_machine(), clock)
+}
+
+/// Opens a folder as whoever may not write it does.
+pub fn open_to_read(folder: &Path) -> store::Result<Store> {
+    let config = Config { access: Access::Read, ..Config::for_one_machine() };
+    Store::open(folder, &config, Clock::fixed(Timestamp(1_700_000_000_000)))
 }
 
 pub fn namespace() -> NamespaceId {

@@ -256,3 +256,18 @@ pub(crate) enum EndpointCommand {
         endpoint: String,
     },
 }
+
+impl ContextCommand {
+    /// Tells whether the command changes nothing.
+    pub(super) fn is_reading(&self) -> bool {
+        matches!(
+            self,
+            ContextCommand::Project(ProjectCommand::List)
+                | ContextCommand::Table(TableCommand::List { .. })
+                | ContextCommand::Tool(ToolCommand::List { .. })
+                | ContextCommand::Endpoint(EndpointCommand::List { .. })
+                | ContextCommand::Search { .. }
+                | ContextCommand::Get { .. }
+        )
+    }
+}

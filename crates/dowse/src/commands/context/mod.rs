@@ -45,6 +45,9 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
         }
         Reach::Here(shared_state) => *shared_state,
     };
+    if !args.command.is_reading() {
+        shared_state.ensure_writable()?;
+    }
     let session = Session {
         service: contexts_service(&config, &shared_state)?,
         caller: caller(args),

@@ -47,6 +47,9 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
         }
         Reach::Here(shared_state) => *shared_state,
     };
+    if !args.command.is_reading() {
+        shared_state.ensure_writable()?;
+    }
     shared_state.served.store(Some(Arc::new(config.clone())));
     let session = Session {
         service: knowledge_service(&config, &shared_state)?,
