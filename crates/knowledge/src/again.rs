@@ -55,9 +55,9 @@ impl Unfinished {
     }
 }
 
-/// What a look at a collection found.
+/// What a look at a collection says is left to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum Left {
     Nothing,
     AJob,
     UploadsAlone,
@@ -75,11 +75,11 @@ impl Service {
         let (mut n_jobs, mut outcome) = (0, Ok(()));
         for (id, next) in self.1.unfinished.take_due(now) {
             match self.look_again(&id) {
-                Ok(Found::Nothing) => {}
-                Ok(Found::AJob) => {
+                Ok(Left::Nothing) => {}
+                Ok(Left::AJob) => {
                     self.1.unfinished.keep(id, Next { due: now + next.pause, ..next });
                 }
-                Ok(Found::UploadsAlone) => {
+                Ok(Left::UploadsAlone) => {
                     self.1.unfinished.keep(id, next.later(now));
                     n_jobs += 1;
                 }
@@ -93,22 +93,22 @@ impl Service {
     }
 
     /// Looks whether uploads of a collection wait without a job, and asks for one.
-    fn look_again(&self, id: &str) -> Result<Found> {
+    fn look_again(&self, id: &str) -> Result<Left> {
         if self.0.queue.active(ADD_JOB, id)?.is_some() {
-            return Ok(Found::AJob);
+            return Ok(Left::AJob);
         }
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, id)? else {
-            return Ok(Found::Nothing);
+            return Ok(Left::Nothing);
         };
         if self.documents_waiting_in(&collection.id)?.is_empty() {
-            return Ok(Found::Nothing);
+            return Ok(Left::Nothing);
         }
         let job = self.submit_additions(&collection)?;
         tracing::warn!(
             collection = id, job = %job.id,
             "uploads still wait after their job has ended; they are tried again"
         );
-        Ok(Found::UploadsAlone)
+        Ok(Left::UploadsAlone)
     }
 }
 
