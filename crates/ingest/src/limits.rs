@@ -56,3 +56,7 @@ pub const GROUP_PARTS: usize = 8;
 pub const CRASHES_PER_DOCUMENT: u32 = 3;
 /// How often a job may end by a failure that can pass before it counts as failed.
 pub const MAX_ATTEMPTS: u32 = 3;
+/// How long a job rests after its first attempt that failed by something that may pass.
+pub const FIRST_REST: Duration = Duration::from_millis(500);
+/// How much longer it rests after each further one.
+pub const REST_GROWTH: u32 = 4;

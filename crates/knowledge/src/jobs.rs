@@ -150,6 +150,7 @@ impl Service {
     /// upload before it begins, and one that runs takes more in for a while, so uploads that come
     /// one by one share few jobs.
     pub(crate) fn submit_additions(&self, collection: &Collection) -> Result<Job> {
+        self.1.unfinished.begin(collection.id.as_str());
         let job = self.1.joinable.join(collection.id.as_str(), || {
             let (additions, tenant) = (Additions::of(collection), &collection.tenant);
             let (jobs, id) = (self.jobs(), &collection.id);

@@ -27,6 +27,7 @@ mod error;
 pub mod limits;
 
 mod access;
+mod again;
 mod object_ids;
 mod objects;
 

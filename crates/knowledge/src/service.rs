@@ -11,6 +11,7 @@ use retrieve::Retriever;
 use store::{Change, Objects, Store, TypedObject};
 
 use crate::access::{Right, check, sees};
+use crate::again::Unfinished;
 use crate::backlog::Backlog;
 use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::objects::{Collection, Document, KnowledgeBase};
@@ -58,12 +59,20 @@ pub(crate) struct Turns {
     pub(crate) purging: Mutex<()>,
     /// How many uploads wait.
     pub(crate) backlog: Backlog,
+    /// What jobs may have left.
+    pub(crate) unfinished: Unfinished,
 }
 
 impl Service {
     /// Puts the service together.
     pub fn new(config: ServiceConfig) -> Self {
         Service(Arc::new(config), Arc::default())
+    }
+
+    /// Puts the service together that follows one with another configuration: what was begun with
+    /// that one goes on beside this one, so they take turns.
+    pub fn succeeding(config: ServiceConfig, before: &Service) -> Self {
+        Service(Arc::new(config), Arc::clone(&before.1))
     }
 
     /// Tells whether a language model is configured, and which.

@@ -67,7 +67,8 @@ fn rounds_with(binary: &Path, rounds: u32, seed: u64) -> anyhow::Result<String> 
         let checked = fault
             .happen(&mut site, &mut ledger, &mut random)
             .and_then(|()| ledger.compare(&site))
-            .with_context(|| format!("round {round} of seed {seed}: `{}`", fault.name()))?;
+            .with_context(|| format!("round {round} of seed {seed}: `{}`", fault.name()))
+            .inspect_err(|_| site.tell())?;
         eprintln!("round {round}: {}, {checked}", fault.name());
     }
     Ok(format!(

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::Context;
-use testkit::{Folder, Http, Server};
+use testkit::{Folder, Http, Request, Server};
 
+use super::ledger::send;
 use super::upstreams::Upstreams;
 
 /// The size of the small disk.
@@ -15,6 +16,9 @@ const DISK: &str = "size=96m";
 /// What a configuration needs for these rounds: no rate.
 const CONFIG: &str = "data_dir = \"disk/data\"\n\
     [limits]\nrate_per_minute = { default = 1000000, rest = 1000000 }\n";
+
+/// The last lines of the server that a failed round shows.
+const TOLD_LINES: usize = 200;
 
 /// A server that is started and ended again and again over the same data.
 pub(crate) struct Site {
@@ -137,6 +141,31 @@ impl Site {
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         if let Some(server) = &self.server {
             server.signal(signal);
+        }
+    }
+
+    /// Prints what is known of the server: a failed round is gone with its folder.
+    pub(crate) fn tell(&self) {
+        let Some(server) = &self.server else { return };
+        for path in ["/v1/jobs", "/readyz"] {
+            let request = Request::new("GET", path);
+            if let Some(answer) = send(server.http(), &request) {
+                eprintln!("{path}: {}", answer.text());
+            }
+        }
+        let printed = server.stderr();
+        let skipped = printed.lines().count().saturating_sub(TOLD_LINES);
+        for line in printed.lines().skip(skipped) {
+            eprintln!("server: {line}");
+        }
+        if let Ok(threads) = fs_err::read_dir(format!("/proc/{}/task", server.id())) {
+            for thread in threads.flatten() {
+                let read = |name| fs_err::read_to_string(thread.path().join(name));
+                let (name, stat) = (read("comm"), read("stat"));
+                let (name, stat) = (name.unwrap_or_default(), stat.unwrap_or_default());
+                let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+                eprintln!("thread {}: {}", name.trim(), state.unwrap_or('?'));
+            }
         }
     }
 

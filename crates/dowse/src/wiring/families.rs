@@ -394,7 +394,7 @@ pub(crate) fn knowledge_service(
     shared_state: &SharedState,
 ) -> anyhow::Result<knowledge::Service> {
     let kept = shared_state.open_store()?;
-    let service = knowledge::Service::new(knowledge::ServiceConfig {
+    let parts = knowledge::ServiceConfig {
         store: kept.store.clone(),
         catalogue: kept.store.catalogue(),
         queue: Arc::clone(&kept.queue),
@@ -405,7 +405,11 @@ pub(crate) fn knowledge_service(
         uploads: shared_state.uploads()?,
         settings: config.knowledge.clone(),
         clock: shared_state.clock.clone(),
-    });
+    };
+    let service = match shared_state.knowledge.get() {
+        Some(before) => knowledge::Service::succeeding(parts, &before),
+        None => knowledge::Service::new(parts),
+    };
     // Only at the first opening: a server that takes another configuration while it runs may
     // be taking uploads that have no job yet.
     if !shared_state.knowledge.is_set() && shared_state.access() == Access::Write {

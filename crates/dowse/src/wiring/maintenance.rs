@@ -2,7 +2,7 @@
 //! the disk, free space goes back, and an engine that was away is met again. Memory that an idle
 //! server does not need goes back to the system.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +31,28 @@ pub(crate) fn keep_in_shape(shared_state: SharedState, shutdown: CancellationTok
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::warn!(%error, "the store could not be maintained"),
                 Err(error) => tracing::warn!(%error, "maintaining the store stopped"),
+            }
+        }
+    });
+}
+
+/// The time between two looks at what jobs may have left.
+const TAKE_UP_EVERY: Duration = Duration::from_secs(5);
+
+/// Lets uploads be tried again whose job ended without them, until `shutdown`.
+pub(crate) fn take_uploads_up(shared_state: SharedState, shutdown: CancellationToken) {
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(TAKE_UP_EVERY) => {}
+                () = shutdown.cancelled() => return,
+            }
+            let Some(knowledge) = shared_state.knowledge.get() else { continue };
+            let take_up = move || knowledge.take_up_again(Instant::now());
+            match tokio::task::spawn_blocking(take_up).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "uploads could not be taken up again"),
+                Err(error) => tracing::warn!(%error, "taking up uploads again stopped"),
             }
         }
     });

@@ -55,6 +55,7 @@ pub(crate) fn work_in_background(shared_state: &SharedState, shutdown: &Cancella
     watch::watch_folders(shared_state.clone(), shutdown.clone());
     feeds::follow_folders(shared_state.clone(), shutdown.clone());
     maintenance::keep_in_shape(shared_state.clone(), shutdown.clone());
+    maintenance::take_uploads_up(shared_state.clone(), shutdown.clone());
     maintenance::give_memory_back(shutdown.clone());
 }
 

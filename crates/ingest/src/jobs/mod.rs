@@ -6,6 +6,7 @@ mod job;
 mod joining;
 mod queue;
 mod requests;
+mod resting;
 mod sharing;
 mod space;
 mod start;

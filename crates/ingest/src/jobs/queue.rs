@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -71,6 +71,8 @@ pub(super) struct State {
     pub(super) next_order: u64,
     /// Waiting jobs, the next one first.
     pub(super) waiting: BTreeMap<Turn, JobId>,
+    /// Jobs that wait for their next attempt, and when each of them may begin.
+    pub(super) resting: BTreeMap<Turn, Instant>,
     /// Jobs that will wait: their space is kept.
     pub(super) n_reserved: usize,
     /// Running jobs with the handle that stops them.
@@ -90,7 +92,7 @@ pub(super) struct State {
 impl State {
     /// Gives how many jobs wait or will.
     pub(super) fn n_taken(&self) -> usize {
-        self.waiting.len() + self.n_reserved
+        self.n_waiting() + self.n_reserved
     }
 }
 
@@ -216,7 +218,7 @@ impl JobQueue {
     /// Gives how many jobs wait and how many run.
     pub fn counts(&self) -> (usize, usize) {
         let state = self.state.lock();
-        (state.waiting.len(), state.running.len())
+        (state.n_waiting(), state.running.len())
     }
 
     /// Waits until a job ends or the deadline comes, and gives it as it stands then.
@@ -250,6 +252,7 @@ impl JobQueue {
                     if state.is_closing {
                         return None;
                     }
+                    state.wake_rested();
                     if let Some(first) = state.waiting.first_entry()
                         && first.key().0.0 >= least
                     {
@@ -257,7 +260,7 @@ impl JobQueue {
                         state.n_beginning += 1;
                         break first;
                     }
-                    self.changed.wait(&mut state);
+                    self.wait_for_turn(&mut state);
                 }
             };
             let begun = self.begin(&id);
@@ -400,9 +403,10 @@ impl JobQueue {
             if let Err(JobFailure::Passing(reason)) = outcome {
                 job.error = Some(reason);
             }
-            if is_interrupted {
-                job.n_attempts = job.n_attempts.saturating_sub(1);
+            if !is_interrupted {
+                return self.rest(&mut job);
             }
+            job.n_attempts = job.n_attempts.saturating_sub(1);
             return self.wait_again(&mut job);
         }
         job.finished_at = Some(self.clock.now());
@@ -458,10 +462,15 @@ impl JobQueue {
         }
     }
 
-    pub(super) fn wait_again(&self, job: &mut Job) -> Result<()> {
+    /// Writes that a job waits.
+    pub(super) fn keep_waiting(&self, job: &mut Job) -> Result<()> {
         job.state = JobState::Queued;
         job.holder = None;
-        self.keep(job)?;
+        self.keep(job)
+    }
+
+    pub(super) fn wait_again(&self, job: &mut Job) -> Result<()> {
+        self.keep_waiting(job)?;
         let mut state = self.state.lock();
         state.running.remove(&job.id);
         state.finished.remove(&(job.order, job.id.clone()));

@@ -120,7 +120,8 @@ impl JobQueue {
                 progress.cancel();
                 return Ok(running.clone());
             }
-            state.waiting.remove(&turn_of(&job)).is_some()
+            let turn = turn_of(&job);
+            state.waiting.remove(&turn).is_some() || state.resting.remove(&turn).is_some()
         };
         if is_waiting {
             job.is_cancelled = true;

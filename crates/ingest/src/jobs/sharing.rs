@@ -188,7 +188,7 @@ impl JobQueue {
                 state.waiting.remove(turn);
             }
             for turn in found.difference(&known) {
-                if !state.running.contains_key(&turn.2) {
+                if !state.running.contains_key(&turn.2) && !state.resting.contains_key(turn) {
                     state.next_order = state.next_order.max(turn.1);
                     state.waiting.insert(turn.clone(), turn.2.clone());
                 }

@@ -231,6 +231,74 @@ fn passing_failures_are_tried_again_and_final_ones_are_not() {
     assert_eq!(queue.wait(&again.id, &soon()).unwrap().state, JobState::Failed);
 }
 
+/// Three attempts without a pause were over within milliseconds, before a lock or a file that was
+/// in the way had been let go.
+#[test]
+fn a_job_rests_between_two_attempts_and_holds_up_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let queue = open(folder.path(), one_worker(), move |job: &Job, _: &JobContext| {
+        sender.send((job.subject.clone(), std::time::Instant::now())).unwrap();
+        match (job.subject.as_str(), job.n_attempts) {
+            ("flaky", 1) => Err(JobFailure::Passing("busy".to_owned())),
+            _ => Ok(json!(null)),
+        }
+    });
+    let flaky = queue.submit(new("flaky", Priority::High)).unwrap();
+    let other = queue.submit(new("other", Priority::Low)).unwrap();
+    let _workers = Workers::start(&queue).unwrap();
+    let (first, begun) = receiver.recv().unwrap();
+    assert_eq!((first.as_str(), receiver.recv().unwrap().0.as_str()), ("flaky", "other"));
+    assert_eq!(queue.wait(&other.id, &soon()).unwrap().state, JobState::Done);
+    let (again, begun_again) = receiver.recv().unwrap();
+    assert_eq!(again, "flaky");
+    assert!(begun_again - begun >= crate::limits::FIRST_REST, "it did not rest");
+    assert_eq!(queue.wait(&flaky.id, &soon()).unwrap().state, JobState::Done);
+    assert_eq!(queue.counts(), (0, 0));
+}
+
+/// A job that rests counts among those that wait, and can be stopped.
+#[test]
+fn a_job_that_rests_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = open(folder.path(), one_worker(), |_: &Job, _: &JobContext| Ok(json!(null)));
+    let mut job = queue.submit(new("rests", Priority::Normal)).unwrap();
+    queue.state.lock().waiting.clear();
+    job.n_attempts = u32::MAX;
+    queue.rest(&mut job).unwrap();
+    assert_eq!(queue.counts(), (1, 0));
+    assert_eq!(queue.active("test", "rests").unwrap().unwrap().state, JobState::Queued);
+    assert_eq!(queue.cancel(&job.id).unwrap().state, JobState::Failed);
+    assert_eq!(queue.counts(), (0, 0));
+}
+
+/// Two summaries that waited for a language model held up every document that came.
+#[test]
+fn what_can_wait_never_has_all_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel::<()>();
+    let release = std::sync::Mutex::new(receiver);
+    let config = QueueConfig { n_workers: 2, max_queued: 10, ..one_worker() };
+    let queue = open(folder.path(), config, move |job: &Job, _: &JobContext| {
+        if job.priority == Priority::Low {
+            release.lock().unwrap().recv().unwrap();
+        }
+        Ok(json!(null))
+    });
+    let low: Vec<Job> = (0..3).map(|_| queue.submit(new("low", Priority::Low)).unwrap()).collect();
+    let workers = Workers::start(&queue).unwrap();
+    while queue.counts().1 == 0 {
+        std::thread::yield_now();
+    }
+    let normal = queue.submit(new("normal", Priority::Normal)).unwrap();
+    assert_eq!(queue.wait(&normal.id, &soon()).unwrap().state, JobState::Done);
+    low.iter().for_each(|_| sender.send(()).unwrap());
+    for job in &low {
+        assert_eq!(queue.wait(&job.id, &soon()).unwrap().state, JobState::Done);
+    }
+    drop(workers);
+}
+
 #[test]
 fn an_interrupted_job_goes_on_from_its_checkpoint() {
     let folder = tempfile::tempdir().unwrap();

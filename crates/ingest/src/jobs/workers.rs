@@ -27,7 +27,12 @@ impl Workers {
     /// When the system gives no thread.
     pub fn start(queue: &Arc<JobQueue>) -> Result<Self> {
         let mut workers = Workers { queue: queue.clone(), threads: vec![] };
-        let any = std::iter::repeat_n(Priority::Low, queue.config.n_workers.max(1));
+        let n_workers = queue.config.n_workers.max(1);
+        // What can wait never has all of them: a summary waits for a model that may not answer.
+        let any = (0..n_workers).map(|number| match number {
+            0 if n_workers > 1 => Priority::Normal,
+            _ => Priority::Low,
+        });
         let high = std::iter::repeat_n(Priority::High, queue.config.n_high_priority_workers);
         for (number, least) in any.chain(high).enumerate() {
             let queue = queue.clone();

@@ -171,6 +171,28 @@ impl Fixture {
         self.down.store(true, Ordering::Relaxed);
     }
 
+    /// Brings the store back.
+    pub(crate) fn bring_up(&self) {
+        self.down.store(false, Ordering::Relaxed);
+    }
+
+    /// Gives what another service over the same things works with.
+    pub(crate) fn another_config(service: &Service) -> ServiceConfig {
+        let of = &service.0;
+        ServiceConfig {
+            store: Arc::clone(&of.store),
+            catalogue: Arc::clone(&of.catalogue),
+            queue: Arc::clone(&of.queue),
+            retriever: of.retriever.clone(),
+            vectors: Arc::clone(&of.vectors),
+            pool: of.pool.clone(),
+            llm: of.llm.clone(),
+            uploads: of.uploads.clone(),
+            settings: of.settings.clone(),
+            clock: of.clock.clone(),
+        }
+    }
+
     /// Sweeps the uploads as at a start, and gives how many files that removed.
     fn sweep(&self) -> usize {
         let resumed = self.service.resume_uploads().unwrap();

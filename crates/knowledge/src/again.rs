@@ -1,0 +1,185 @@
+//! Uploads whose job ended without them: it failed by something that lasted longer than its
+//! attempts, or ran into a fault. What was acknowledged is not given up; it is tried again, less
+//! and less often.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use store::TypedObject;
+
+use crate::jobs::ADD_JOB;
+use crate::objects::Collection;
+use crate::{Result, Service};
+
+/// How soon the uploads of a collection are looked at again after they came.
+const FIRST_PAUSE: Duration = Duration::from_secs(10);
+
+/// The longest pause between two looks.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
+
+/// The collections in which something may wait, as far as this process knows; what an earlier one
+/// left is found at the start.
+#[derive(Default)]
+pub(crate) struct Unfinished(Mutex<BTreeMap<String, Next>>);
+
+/// When a collection is looked at again.
+#[derive(Debug, Clone, Copy)]
+struct Next {
+    due: Instant,
+    pause: Duration,
+}
+
+impl Next {
+    fn later(self, now: Instant) -> Self {
+        let pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Next { due: now + pause, pause }
+    }
+}
+
+impl Unfinished {
+    /// Notes that uploads of a collection wait.
+    pub(crate) fn begin(&self, collection: &str) {
+        let next = Next { due: Instant::now() + FIRST_PAUSE, pause: FIRST_PAUSE };
+        self.0.lock().entry(collection.to_owned()).or_insert(next);
+    }
+
+    /// Takes out the collections to look at now. What comes from here on is noted anew.
+    fn take_due(&self, now: Instant) -> BTreeMap<String, Next> {
+        self.0.lock().extract_if(.., |_, next| next.due <= now).collect()
+    }
+
+    /// Notes when a collection is looked at next.
+    fn keep(&self, collection: String, next: Next) {
+        self.0.lock().insert(collection, next);
+    }
+}
+
+/// What a look at a collection says is left to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    AJob,
+    UploadsAlone,
+}
+
+impl Service {
+    /// Asks once more for the jobs of uploads that wait and have none, and gives how many jobs
+    /// those are. Called now and then: a collection is looked at a while after something came, and
+    /// then less and less often.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails, or the queue is full; a later call goes on.
+    pub fn take_up_again(&self, now: Instant) -> Result<usize> {
+        let (mut n_jobs, mut outcome) = (0, Ok(()));
+        for (id, next) in self.1.unfinished.take_due(now) {
+            match self.look_again(&id) {
+                Ok(Left::Nothing) => {}
+                Ok(Left::AJob) => {
+                    self.1.unfinished.keep(id, Next { due: now + next.pause, ..next });
+                }
+                Ok(Left::UploadsAlone) => {
+                    self.1.unfinished.keep(id, next.later(now));
+                    n_jobs += 1;
+                }
+                Err(error) => {
+                    self.1.unfinished.keep(id, next.later(now));
+                    outcome = Err(error);
+                }
+            }
+        }
+        outcome.map(|()| n_jobs)
+    }
+
+    /// Looks whether uploads of a collection wait without a job, and asks for one.
+    fn look_again(&self, id: &str) -> Result<Left> {
+        if self.0.queue.active(ADD_JOB, id)?.is_some() {
+            return Ok(Left::AJob);
+        }
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, id)? else {
+            return Ok(Left::Nothing);
+        };
+        if self.documents_waiting_in(&collection.id)?.is_empty() {
+            return Ok(Left::Nothing);
+        }
+        let job = self.submit_additions(&collection)?;
+        tracing::warn!(
+            collection = id, job = %job.id,
+            "uploads still wait after their job has ended; they are tried again"
+        );
+        Ok(Left::UploadsAlone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ingest::JobState;
+
+    use super::*;
+    use crate::tests::{Fixture, member, open_collection, soon};
+    use crate::{DocumentState, NewDocument, Visibility};
+
+    #[test]
+    fn pauses_grow_and_have_an_end() {
+        let unfinished = Unfinished::default();
+        let before = Instant::now();
+        unfinished.begin("a");
+        assert!(unfinished.take_due(before).is_empty(), "its job is let work");
+        let mut now = Instant::now() + FIRST_PAUSE;
+        let mut next = unfinished.take_due(now)["a"];
+        for n_looks in 1..20 {
+            next = next.later(now);
+            unfinished.keep("a".to_owned(), next);
+            // Something else that comes is no reason to look sooner.
+            unfinished.begin("a");
+            assert!(unfinished.take_due(now).is_empty());
+            now += (FIRST_PAUSE * (1 << n_looks.min(10))).min(LONGEST_PAUSE);
+            assert!(unfinished.take_due(now).contains_key("a"));
+        }
+        assert!(unfinished.take_due(now + LONGEST_PAUSE).is_empty());
+    }
+
+    /// A job that failed at each of its attempts left what was acknowledged `pending` until
+    /// something else came into the collection, or the server was started again.
+    #[test]
+    fn uploads_whose_job_failed_are_taken_up_again() {
+        let mut world = Fixture::idle();
+        let ann = member("acme", "ann");
+        let base = world.base(&ann, "Rules", Visibility::Private);
+        let collection = world.collection(&ann, &base, open_collection("All"));
+        let new = vec![NewDocument::text("", "Giraffes are fed at noon.")];
+        let accepted = world.service.add_documents(&ann, &collection, new).unwrap();
+        world.take_down();
+        world.start_workers();
+        let ended = world.queue.wait(&accepted.job.id, &soon()).unwrap();
+        assert_eq!(ended.state, JobState::Failed, "{ended:?}");
+        world.bring_up();
+        let id = accepted.documents[0].id.as_str();
+        let state = || world.service.get_document(&ann, id).unwrap().state;
+        assert_eq!(state(), DocumentState::Pending);
+        let later = Instant::now() + FIRST_PAUSE;
+        assert_eq!(world.service.take_up_again(later).unwrap(), 1);
+        world.settle();
+        assert_eq!(state(), DocumentState::Ready);
+        assert_eq!(world.search(&ann, &base, "giraffes").results.len(), 1);
+        assert_eq!(world.service.take_up_again(later + LONGEST_PAUSE).unwrap(), 0);
+    }
+
+    /// A reload made another service over the same store: each of the two had locks of its own, so
+    /// an earlier content could be written over a later one, and nobody knew what the other had
+    /// left.
+    #[test]
+    fn a_service_after_a_reload_takes_turns_with_the_one_before() {
+        let world = Fixture::idle();
+        let before = &world.service;
+        let after = Service::succeeding(Fixture::another_config(before), before);
+        assert!(!Arc::ptr_eq(&before.0, &after.0));
+        let writing = before.1.writing.lock();
+        assert!(after.1.writing.try_lock().is_none());
+        drop(writing);
+        assert!(after.1.writing.try_lock().is_some());
+    }
+}
