@@ -44,7 +44,7 @@ fn fill(store: &Store) {
 }
 
 fn is_refused<T>(result: store::Result<T>) -> bool {
-    matches!(result, Err(Error::ReadOnly { .. }))
+    result.is_err_and(|error| matches!(error, Error::ReadOnly { .. }))
 }
 
 #[test]

@@ -122,14 +122,20 @@ fn remember(store: &Store, now: &ConfiguredFolders) -> store::Result<()> {
     Ok(())
 }
 
-/// Writes down what was named before a folder of the command line is indexed, where nobody has:
-/// that folder is then not taken for one of the file.
-pub(crate) fn remember_before_indexing(store: &Store) -> files::Result<()> {
+/// Writes down what was named before a command indexes, and the folders of the file that it
+/// indexes: a folder of the command line is then not taken for one of the file, and one of the file
+/// that is taken out before a server ever ran is erased all the same.
+pub(crate) fn remember_before_indexing(
+    store: &Store,
+    configured: BTreeSet<String>,
+) -> files::Result<()> {
     // Servers that share a catalogue claim their folders instead.
     if store.catalogue().is_shared() {
         return Ok(());
     }
-    Ok(remember(store, &named_before(store)?)?)
+    let mut named = named_before(store)?;
+    named.roots.extend(configured);
+    Ok(remember(store, &named)?)
 }
 
 #[cfg(test)]
@@ -148,8 +154,11 @@ mod tests {
         assert_eq!(named_before(&store).unwrap(), ConfiguredFolders::default());
         let named = ConfiguredFolders { roots: set(&["/a", "/b"]), row_sources: set(&["table t"]) };
         remember(&store, &named).unwrap();
-        remember_before_indexing(&store).unwrap();
+        remember_before_indexing(&store, set(&[])).unwrap();
         assert_eq!(named_before(&store).unwrap(), named);
+        // What a command has indexed is known to the server that comes after it.
+        remember_before_indexing(&store, set(&["/a", "/c"])).unwrap();
+        assert_eq!(named_before(&store).unwrap().roots, set(&["/a", "/b", "/c"]));
     }
 
     #[test]

@@ -56,11 +56,15 @@ impl Readers {
                 | OpenFlags::SQLITE_OPEN_URI,
             ..Readers::beside_writer(path, config)
         };
-        let found = readers.read(schema::format_of).map_err(|error| match error {
-            Error::Catalogue(source) if has_log && is_unread(&source) => {
-                Error::LogUnread { path: log, source: Some(source) }
+        let found = readers.read(schema::format_of).map_err(|error| {
+            if let Error::Catalogue(source) = error {
+                match has_log && is_unread(&source) {
+                    true => Error::LogUnread { path: log, source: Some(source) },
+                    false => Error::Catalogue(source),
+                }
+            } else {
+                error
             }
-            error => error,
         })?;
         let (path, known) = (path.to_owned(), FORMAT);
         match found {

@@ -92,7 +92,8 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
                 // Writing to an engine that is away waits for it; whoever types this would wait
                 // without a word.
                 let indexed = ensure_engine(&shared_state).and_then(|()| {
-                    remember_before_indexing(&shared_state.open_store()?.store)?;
+                    let configured = service.configured_root_names();
+                    remember_before_indexing(&shared_state.open_store()?.store, configured)?;
                     give_back_code();
                     let roots = service.roots(&Caller::local_admin());
                     let maker = VectorMaker::ThisCommand;
