@@ -21,10 +21,13 @@ pub(super) fn conditions(filters: &Map<String, Value>) -> Result<Vec<Condition>,
     for (field, value) in filters {
         let mut add = |test: Test| conditions.push(Condition { field: field.clone(), test });
         match value {
-            // A bare null, or a list of nothing, is no filter.
+            // Nothing, or a list of nothing, is no filter: models fill in what they leave out.
+            absent if is_absent(absent) => {}
             Value::Null => {}
-            Value::Array(values) if values.is_empty() => {}
-            Value::Array(_) => add(Test::AnyOf(listed(value))),
+            Value::Array(values) => {
+                let given = values.iter().filter(|value| !is_absent(value));
+                add(Test::AnyOf(given.map(metadata_value).collect()));
+            }
             Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 add(Test::AnyOf(listed(value)));
             }
@@ -33,6 +36,7 @@ pub(super) fn conditions(filters: &Map<String, Value>) -> Result<Vec<Condition>,
                 for (operator, operand) in operators {
                     match (operator.as_str(), operand) {
                         (_, Value::Null) => {}
+                        ("contains" | "min" | "max", Value::String(empty)) if empty.is_empty() => {}
                         ("eq" | "in", operand) => add(Test::AnyOf(listed(operand))),
                         ("not", operand) => add(Test::NoneOf(listed(operand))),
                         ("contains", Value::String(part)) => add(Test::Contains(part.clone())),
@@ -104,6 +108,16 @@ fn check_dates(
     Ok(())
 }
 
+/// Tells whether a bare value asks for nothing. `{"eq": ""}` asks for what is empty.
+fn is_absent(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.iter().all(is_absent),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
 fn listed(operand: &Value) -> Vec<MetadataValue> {
     match operand {
         Value::Array(values) => values.iter().map(metadata_value).collect(),
@@ -139,4 +153,27 @@ fn bad_operator(field: &str, operator: &str, operand: &Value) -> ToolError {
         .with_detail("argument", format!("filters.{field}"))
         .with_detail("allowed", OPERATORS.to_vec())
         .with_hint("write `{field: value}`, `{field: [values]}` or `{field: {min, max}}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_asks_for_nothing_is_no_filter() {
+        let n_conditions = |filters: Value| {
+            let Value::Object(filters) = filters else { panic!("{filters} is no object") };
+            conditions(&filters).unwrap().len()
+        };
+        for nothing in [json!(""), json!(null), json!([]), json!([null, ""]), json!([[]])] {
+            assert_eq!(n_conditions(json!({ "kind": nothing })), 0, "{nothing}");
+        }
+        assert_eq!(n_conditions(json!({"n": {"min": "", "max": null, "contains": ""}})), 0);
+        assert_eq!(n_conditions(json!({"n": {"min": "", "max": 5}})), 1);
+        assert_eq!(n_conditions(json!({"kind": {"eq": ""}, "tags": ["", "a"]})), 2);
+        let tags = json!({"tags": ["", "a", null]});
+        let Value::Object(tags) = tags else { unreachable!() };
+        let expected = Test::AnyOf(vec![MetadataValue::Text("a".to_owned())]);
+        assert_eq!(conditions(&tags).unwrap()[0].test, expected);
+    }
 }
