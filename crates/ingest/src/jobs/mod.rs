@@ -2,6 +2,7 @@
 
 mod context;
 mod crashes;
+mod forgetting;
 mod job;
 mod joining;
 mod queue;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use model::{Clock, Deadline};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::Value;
-use store::{Change, ObjectKey, Objects, TypedObject};
+use store::{Change, Objects, TypedObject};
 
 use super::context::{JobContext, JobFailure, Runner};
 use super::crashes::Crashes;
@@ -477,22 +477,6 @@ impl JobQueue {
         state.waiting.insert(turn_of(job), job.id.clone());
         drop(state);
         self.changed.notify_all();
-        Ok(())
-    }
-
-    /// Forgets the oldest finished jobs beyond those that are remembered.
-    fn forget_old(&self) -> Result<()> {
-        let mut old = vec![];
-        {
-            let mut state = self.state.lock();
-            while state.finished.len() > self.config.max_finished {
-                let Some((_, id)) = state.finished.pop_first() else { break };
-                old.push(Change::Delete(ObjectKey::new(Job::KIND, id.as_str())));
-            }
-        }
-        if !old.is_empty() {
-            self.catalogue.apply(&old)?;
-        }
         Ok(())
     }
 }
