@@ -58,7 +58,7 @@ const NOT_RUN_HERE: [(&str, &str, &str); 2] = [
 ];
 
 /// Commands that leave out what only their reader knows, and what is run in their place.
-const COMPLETED: [(&str, &str, &str); 14] = [
+const COMPLETED: [(&str, &str, &str); 13] = [
     ("clients.md", "dowse connect CLIENT FOLDER…", "dowse connect cursor documents"),
     ("console.md", "dowse eval judged.jsonl", JUDGED),
     ("contexts.md", "dowse context tool reindex", "dowse context tool reindex search_chapters"),
@@ -67,7 +67,6 @@ const COMPLETED: [(&str, &str, &str); 14] = [
         "dowse eval --cache FOLDER --limit 300 SET",
         "dowse eval --no-model --cache cache --limit 300 judged.jsonl",
     ),
-    ("evaluation.md", "dowse eval", "dowse eval --no-model judged.jsonl"),
     ("folders.md", "dowse open", "dowse open documents/benefits.md"),
     ("folders.md", "dowse search", "dowse search allowance"),
     ("knowledge.md", "dowse kb documents", "dowse kb documents rules"),
