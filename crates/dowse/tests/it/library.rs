@@ -1,6 +1,7 @@
 //! A running binary with knowledge bases, and those who use them.
 
-use std::time::{Duration, Instant};
+use std::cell::OnceCell;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::{Mcp, Request, Response, tokens};
@@ -75,19 +76,19 @@ impl Library {
     }
 
     pub(crate) fn wait(&self, token: Option<&str>, job: &str) -> Value {
-        let begun = Instant::now();
-        loop {
+        let ended = OnceCell::new();
+        let is_done = testkit::wait_until(JOB_WAIT, || {
             let answer = self.get(token, &format!("/v1/jobs/{job}")).json();
             match answer["status"].as_str() {
-                Some("done") => return answer,
-                Some("queued" | "running") if begun.elapsed() < JOB_WAIT => {
-                    std::thread::yield_now();
-                }
+                Some("done") => ended.set(answer).is_ok(),
+                Some("queued" | "running") => false,
                 // A fast machine may ask too often.
-                None if answer["error"]["code"] == "RATE_LIMITED" => std::thread::yield_now(),
+                None if answer["error"]["code"] == "RATE_LIMITED" => false,
                 _ => panic!("{answer}\n{}", self.0.server.stderr()),
             }
-        }
+        });
+        assert!(is_done, "job {job} goes on and on\n{}", self.0.server.stderr());
+        ended.into_inner().unwrap()
     }
 }
 
