@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-/// Stands in a pattern for what is put there before it is compiled, such as all names of numbers.
+/// What is filled in before a pattern is compiled, such as all names of numbers.
 const HOLE: char = 'N';
 
 /// A pattern with what its matches contain.

@@ -174,7 +174,7 @@ fn in_command(line: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     given.collect()
 }
 
-/// `$PASSWORD`, `%PASSWORD%`, `-`: what stands for a password that is elsewhere.
+/// `$PASSWORD`, `%PASSWORD%`, `-`: what is written in place of a password that is elsewhere.
 fn is_reference(value: &str) -> bool {
     value.starts_with(['$', '%', '-', '*'])
 }

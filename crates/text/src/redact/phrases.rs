@@ -100,7 +100,7 @@ const BETWEEN: &[&str] = &[
     "neue",
 ];
 
-/// What digits and letters in one word stand for in technical prose.
+/// What digits and letters in one word mean in technical prose.
 const TECHNICAL: &[&str] = &[
     "sha", "md5", "base64", "base32", "bcrypt", "argon", "pbkdf", "utf", "oauth", "x509", "http",
     "365", "ascii", "chars", "char", "bits", "bytes", "days", "rsa", "aes", "hmac", "ed25519",
