@@ -56,6 +56,7 @@ mod candidates;
 mod query;
 mod score;
 mod search;
+mod short_names;
 mod weights;
 
 pub mod bench;

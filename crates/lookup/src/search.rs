@@ -10,7 +10,7 @@ use crate::evidence::EvidenceIdx;
 use crate::index::{Index, NameIdx, NameSource};
 use crate::query::{readings, without_unknown_numbers};
 use crate::score::{Needed, Scored, score};
-
+use crate::short_names::{ShortName, short_names};
 use crate::token::{folded_name, spelled_name, tokens};
 use crate::trigram::similarity;
 use crate::weights::LEAST_SCORE;
@@ -78,6 +78,11 @@ impl Index {
             for name in names {
                 let record = &self.names[name as usize];
                 found.add_name(name, score(self, &reading, &needed, record));
+            }
+        }
+        if found.by_entry.is_empty() {
+            for ShortName { name, score } in short_names(self, request.text) {
+                found.add_name(name, Scored { score, is_misspelt: true });
             }
         }
         answer.wanted_meaning = found.best() < MEANING_BELOW;

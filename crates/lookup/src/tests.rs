@@ -264,6 +264,37 @@ fn how_near_is_near_follows_from_what_strange_words_reach() {
     assert!(finds(0.5, "lean 0.95"));
 }
 
+/// Strange words all lean towards the first name, which is near to anything.
+#[derive(Debug)]
+struct NearToAnything;
+
+impl NameEmbedder for NearToAnything {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
+        let of = |name: &&str| vec![f32::from(*name == "roșu"), f32::from(*name == "verde"), 0.0];
+        Ok(names.iter().map(of).collect())
+    }
+
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, NameEmbedderError> {
+        let sign = if query.len().is_multiple_of(2) { 0.1_f32 } else { -0.1 };
+        let (first, second) = match query {
+            "both" => (0.5, 0.5),
+            strange if crate::background::STRANGE.contains(&strange) => (0.5 + sign / 2.0, sign),
+            _ => (sign, -sign),
+        };
+        Ok(vec![first, second, (1.0 - first * first - second * second).sqrt()])
+    }
+}
+
+#[test]
+fn a_name_that_is_near_to_anything_is_no_answer() {
+    let entries = ["roșu", "verde"].iter().enumerate().map(|(at, name)| entry(at, name));
+    let mut index = Index::build(entries.collect());
+    index.add_vectors(Arc::new(NearToAnything)).unwrap();
+    let matches = index.lookup(&request("both")).matches;
+    let found: Vec<&str> = matches.iter().map(|found| found.matched.as_str()).collect();
+    assert_eq!(found, ["verde"]);
+}
+
 /// Vectors are in part of a language and in part of a meaning. Every second query of the background
 /// is of the other language.
 #[derive(Debug)]
@@ -646,6 +677,47 @@ fn a_slip_in_a_short_word_finds_something() {
     let index = villages();
     for query in ["satu noy", "satu nu", "satu nxou"] {
         assert!(!index.lookup(&request(query)).matches.is_empty(), "`{query}`");
+    }
+}
+
+/// Every text that one slip makes of a name: a letter lost, doubled, wrong, added, or swapped with
+/// the next.
+fn slips(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut slips = Vec::new();
+    for at in (0..letters.len()).filter(|at| letters[*at].is_alphabetic()) {
+        let mut changes = vec![letters.clone(); 4];
+        changes[0].remove(at);
+        changes[1].insert(at, letters[at]);
+        changes[2][at] = 'q';
+        changes[3].insert(at, 'q');
+        if letters.get(at + 1).is_some_and(|next| next.is_alphabetic()) {
+            let mut swapped = letters.clone();
+            swapped.swap(at, at + 1);
+            changes.push(swapped);
+        }
+        slips.extend(changes.into_iter().map(String::from_iter));
+    }
+    slips.retain(|slip| slip.chars().filter(|char| char.is_alphabetic()).count() > 1);
+    slips
+}
+
+#[test]
+fn every_slip_in_a_short_name_finds_it() {
+    let names = ["Ip", "Leu", "Rus", "Sâg", "Hof", "Apa", "Bixad", "Saint-Lô", "Del Rio", "Stei"];
+    let index = Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
+    for name in names {
+        for query in slips(name) {
+            let matches = index.lookup(&request(&query)).matches;
+            let found: Vec<&str> = matches.iter().map(|found| found.matched.as_str()).collect();
+            assert!(found.contains(&name), "`{query}` for `{name}`: {found:?}");
+        }
+    }
+    assert_eq!(taken(&names, "eu"), None, "never sure");
+    for junk in ["xyz", "qwrt", "Rus de nimic", "eu xyz", "Saint xqz"] {
+        let found = index.lookup(&request(junk)).matches;
+        let sure = found.iter().any(|found| found.matched != "Rus" && found.matched != "Saint-Lô");
+        assert!(!sure, "`{junk}`: {found:?}");
     }
 }
 

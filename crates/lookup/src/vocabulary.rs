@@ -72,10 +72,15 @@ pub(crate) struct Vocabulary {
     sorted: Vec<WordIdx>,
     /// Short words that some name writes with a dot.
     dotted: Vec<WordIdx>,
+    /// Words of two to four letters that say something.
+    short: Vec<WordIdx>,
     spellings: AHashMap<String, u32>,
     /// Whether names write diacritics at all.
     writes_diacritics: bool,
 }
+
+/// The letters of words in which any slip leads to some other word.
+const SHORT_CHARS: std::ops::RangeInclusive<u16> = 2..=4;
 
 /// Diacritics are written where at least one word in so many has one.
 const WRITTEN_IN: usize = 4;
@@ -134,6 +139,12 @@ impl Vocabulary {
             .filter(|word| self.word(*word).dotted)
             .take(MAX_DOTTED)
             .collect();
+        let is_short = |word: &&Word| {
+            SHORT_CHARS.contains(&word.n_chars) && word.nature == Nature::Plain && !word.is_number
+        };
+        let words = self.words.iter().enumerate();
+        self.short =
+            words.filter(|(_, word)| is_short(word)).map(|(at, _)| at as WordIdx).collect();
         for words in self.by_trigram.values_mut() {
             words.shrink_to_fit();
         }
@@ -160,6 +171,11 @@ impl Vocabulary {
 
     pub(crate) fn len(&self) -> usize {
         self.words.len()
+    }
+
+    /// Gives the words of two to four letters that say something.
+    pub(crate) fn short_words(&self) -> &[WordIdx] {
+        &self.short
     }
 
     pub(crate) fn find(&self, folded: &str) -> Option<WordIdx> {
