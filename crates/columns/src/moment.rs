@@ -144,7 +144,7 @@ fn from_eight_digits(text: &str) -> Option<i64> {
 }
 
 /// Reads a moment as people write it: RFC 3339, a date with the name of its month, a date with or without a time, `T` or a space
-/// between them, `/` or `-` in the date, or a bare number in the given unit.
+/// between them, `/`, `.` or `-` in the date, or a bare number in the given unit.
 pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     let text = text.trim();
     let is_short = text.len() < 8;
@@ -154,13 +154,17 @@ pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     {
         return number.is_finite().then(|| epoch.to_millis(number)).flatten();
     }
-    let slashed = text.len() >= 10 && text.as_bytes().get(4) == Some(&b'/');
+    let separator = ['/', '.'].into_iter().find(|separator| {
+        let at = |place: usize| text.as_bytes().get(place) == Some(&(*separator as u8));
+        at(4) && (*separator == '/' || at(7))
+    });
     let owned;
-    let text = if slashed {
-        owned = text.replacen('/', "-", 2);
-        owned.as_str()
-    } else {
-        text
+    let text = match separator.filter(|_| text.len() >= 10) {
+        Some(separator) => {
+            owned = text.replacen(separator, "-", 2);
+            owned.as_str()
+        }
+        None => text,
     };
     match model::parse_iso(text) {
         Some(moment) => checked(moment.millis()),
@@ -223,6 +227,9 @@ mod tests {
         check("2013-01-01T10:00:00.25", Some("2013-01-01T10:00:00.250Z"));
         check("2013-01-01", Some("2013-01-01T00:00:00.000Z"));
         check("2013/01/02", Some("2013-01-02T00:00:00.000Z"));
+        check("2013.01.02", Some("2013-01-02T00:00:00.000Z"));
+        check("2013.01.02 12:30:15.5", Some("2013-01-02T12:30:15.500Z"));
+        check("2013.1234.56", None);
         check("0", Some("1970-01-01T00:00:00.000Z"));
         check("1700000000000", Some("2023-11-14T22:13:20.000Z"));
         check("-1", Some("1969-12-31T23:59:59.999Z"));

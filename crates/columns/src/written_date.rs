@@ -11,7 +11,7 @@ use crate::moment::checked;
 const FIRST_OF_LAST_CENTURY: i16 = 69;
 
 /// Splits `03/04/2024 12:30` into its numbers and the time behind; the year comes last. It has
-/// four digits, or two where slashes separate the numbers.
+/// four digits, or two where slashes or points separate the numbers.
 pub fn three_numbers(text: &str) -> Option<(i8, i8, i16, &str)> {
     let text = text.trim();
     let cut = text.find([' ', 'T', ',']).unwrap_or(text.len());
@@ -22,7 +22,7 @@ pub fn three_numbers(text: &str) -> Option<(i8, i8, i16, &str)> {
     let first: i8 = number(parts.next()?, 2)?.try_into().ok()?;
     let second: i8 = number(parts.next()?, 2)?.try_into().ok()?;
     let written_year = parts.next()?;
-    let year = year_of(written_year).filter(|_| written_year.len() == 4 || separator == '/')?;
+    let year = year_of(written_year).filter(|_| written_year.len() == 4 || separator != '-')?;
     let is_over = parts.next().is_none() && first > 0 && second > 0;
     is_over.then_some((first, second, year, rest.trim()))
 }
@@ -185,11 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn years_of_two_digits_are_read_between_slashes_and_beside_names() {
+    fn years_of_two_digits_are_read_between_slashes_or_points_and_beside_names() {
         check("3/4/98", Some("1998-03-04T00:00:00.000Z"));
         check("3/4/24", Some("2024-03-04T00:00:00.000Z"));
         check("12-Jun-98", Some("1998-06-12T00:00:00.000Z"));
-        check("1.2.34", None);
+        check("1.2.34", Some("2034-01-02T00:00:00.000Z"));
+        check("05.13.10", Some("2010-05-13T00:00:00.000Z"));
         check("1-2-34", None);
     }
 

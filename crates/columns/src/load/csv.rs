@@ -21,6 +21,9 @@ use crate::{Error, Result, TableSpec};
 
 /// How much is read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
+/// Separates the cells of a file whose header has one name: a comma in a line below is a letter of
+/// its cell, for there is no column for what is behind it.
+const ONE_COLUMN: u8 = 0x1f;
 /// The longest record; a quote that is still open after this was never closed.
 const MAX_RECORD_BYTES: usize = 8 << 20;
 
@@ -32,7 +35,7 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
     }
     records.skip_mark()?;
     let said_delimiter = records.skip_remarks(table);
-    let delimiter = match spec.delimiter {
+    let mut delimiter = match spec.delimiter {
         Some(delimiter) => u8::try_from(delimiter).map_err(|_| Error::Malformed {
             path: path.to_owned(),
             reason: format!("the delimiter `{delimiter}` is not one ASCII character"),
@@ -51,6 +54,9 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
         None => Vec::new(),
         Some(_) => cells.iter().map(|cell| records.cell(cell).0.trim().to_owned()).collect(),
     };
+    if header.len() == 1 && spec.delimiter.is_none() {
+        delimiter = ONE_COLUMN;
+    }
     records.n_columns = header.len();
     let places = table.start(&unique(header))?;
     let mut quoting = vec![Quoting::default(); places.len()];
@@ -160,8 +166,7 @@ impl Records {
 
     fn skip_mark(&mut self) -> Result<()> {
         self.fill()?;
-        let has = |byte: u8| memchr::memchr(byte, &self.buffer).is_some();
-        if has(b'\r') && !has(b'\n') {
+        if ends_in_returns(&self.buffer) {
             self.breaks = Breaks::Returns;
             feeds_for_returns(&mut self.buffer);
         }
@@ -353,6 +358,16 @@ impl Records {
         self.is_ended = n_read == 0;
         Ok(())
     }
+}
+
+/// Tells whether carriage returns end the lines: the first line ends with one, and more of them are
+/// alone than there are line feeds, of which somebody may have added one at the end.
+fn ends_in_returns(bytes: &[u8]) -> bool {
+    let Some(first) = memchr::memchr2(b'\r', b'\n', bytes) else { return false };
+    let is_alone = |at: usize| bytes.get(at + 1) != Some(&b'\n');
+    let n_feeds = memchr::memchr_iter(b'\n', bytes).count();
+    let n_returns = memchr::memchr_iter(b'\r', bytes).filter(|at| is_alone(*at)).count();
+    bytes[first] == b'\r' && is_alone(first) && n_returns > n_feeds
 }
 
 fn feeds_for_returns(bytes: &mut [u8]) {

@@ -83,6 +83,11 @@ fn push(table: &mut TableBuilder, column: usize, cell: &Data) {
         }
         Data::Float(number) => Raw::Real(*number),
         Data::Bool(flag) => Raw::Boolean(*flag),
+        // A duration is its seconds, as in Parquet.
+        Data::DateTime(moment) if moment.is_duration() => {
+            let seconds = (moment.as_f64() * 86_400_000.0).round() / 1000.0;
+            if seconds.fract() == 0.0 { Raw::Integer(seconds as i64) } else { Raw::Real(seconds) }
+        }
         other @ (Data::String(_)
         | Data::DateTime(_)
         | Data::DateTimeIso(_)
@@ -105,6 +110,10 @@ fn text_of(cell: &Data) -> String {
             let millis = (moment.as_f64() - 25_569.0) * 86_400_000.0;
             let millis = millis.round() as i64;
             let iso = crate::to_iso(millis);
+            // Day 0 is no day: the cell is a time of day, and no moment of 1899.
+            if (0.0..1.0).contains(&moment.as_f64()) {
+                return iso[11..].trim_end_matches('Z').trim_end_matches(".000").to_owned();
+            }
             // A whole day is a date, and no time zone moves it.
             let is_date = millis.rem_euclid(crate::DAY_MILLIS) == 0;
             if is_date { iso[..10].to_owned() } else { iso }
@@ -134,4 +143,23 @@ pub fn sheets_of(path: &Path) -> Result<Vec<String>> {
             .then_some(name)
     };
     Ok(workbook.worksheets().into_iter().filter_map(is_filled).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use calamine::{ExcelDateTime, ExcelDateTimeType};
+
+    use super::*;
+
+    #[test]
+    fn a_time_of_day_is_no_moment_of_1899() {
+        let written = |days: f64| {
+            let moment = ExcelDateTime::new(days, ExcelDateTimeType::DateTime, false);
+            text_of(&Data::DateTime(moment))
+        };
+        assert_eq!(written(8.5 / 24.0), "08:30:00");
+        assert_eq!(written(0.0), "00:00:00");
+        assert_eq!(written(45_292.0), "2024-01-01");
+        assert_eq!(written(45_292.5), "2024-01-01T12:00:00.000Z");
+    }
 }

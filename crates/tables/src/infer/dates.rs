@@ -7,13 +7,21 @@ use super::MIN_FITTING;
 use super::codes::words_of;
 use crate::config::Epoch;
 
-/// Finds what comes first in dates of three numbers, and says when it cannot be known.
-pub(super) fn date_order(texts: &[String]) -> Option<(DateOrder, &'static str)> {
+/// What a draft says of years of two digits.
+const TWO_DIGITS: &str = "; AMBIGUOUS: years of two digits are read as 1969 to 2068";
+
+/// Finds what comes first in dates of three numbers, and says what cannot be known.
+pub(super) fn date_order(name: &str, texts: &[String]) -> Option<(DateOrder, String)> {
     let dates: Vec<(i8, i8)> = texts
         .iter()
         .filter_map(|text| three_numbers(text))
         .map(|(first, second, _, _)| (first, second))
         .collect();
+    let has_short_points = texts.iter().any(|text| has_short_points(text));
+    // `1.2.34` is a version as well as a date.
+    if has_short_points && !says_moment(name) && !texts.iter().all(|text| is_padded(text)) {
+        return None;
+    }
     let fits = |order: DateOrder| {
         let n_fit = texts
             .iter()
@@ -27,13 +35,38 @@ pub(super) fn date_order(texts: &[String]) -> Option<(DateOrder, &'static str)> 
     let (order, doubt) = match (has_day_first, has_month_first) {
         (true, true) => return None,
         (true, false) => (DateOrder::Dmy, ""),
+        // Between points the day is first, or the year, which is not known to be.
+        (false, true) if has_short_points => return None,
         (false, true) => (DateOrder::Mdy, ""),
         (false, false) => (
             DateOrder::Dmy,
             "; AMBIGUOUS: read as day/month/year, set date_order = \"mdy\" for month/day/year",
         ),
     };
-    fits(order).then_some((order, doubt))
+    fits(order).then(|| (order, format!("{doubt}{}", doubt_of_years(texts))))
+}
+
+/// Says that the century of dates is not known, where their years have two digits.
+pub(super) fn doubt_of_years(texts: &[String]) -> &'static str {
+    if texts.iter().any(|text| has_short_year(text)) { TWO_DIGITS } else { "" }
+}
+
+/// Tells whether the last number of a date has two digits: `2/23/37`, `12-Jun-98`.
+fn has_short_year(text: &str) -> bool {
+    let date = text.trim().split([' ', 'T', ',']).next().unwrap_or_default();
+    let numbers: Vec<&str> = date.split(['/', '.', '-']).collect();
+    numbers.len() == 3 && numbers[0].len() <= 2 && numbers[2].len() == 2
+}
+
+fn has_short_points(text: &str) -> bool {
+    has_short_year(text) && text.contains('.') && !text.contains('/')
+}
+
+/// Tells whether day and month have two digits each.
+fn is_padded(text: &str) -> bool {
+    let mut numbers = text.trim().split('.');
+    let is_two = |number: Option<&str>| number.is_some_and(|number| number.len() == 2);
+    is_two(numbers.next()) && is_two(numbers.next())
 }
 
 /// Words of names of columns that hold moments.
@@ -74,11 +107,7 @@ pub(super) enum Digits {
 /// Finds how bare numbers are moments: the name of the column says that they are, and every one of
 /// them lies between 1990 and 2100. Digits alone say nothing: they may be a postal code.
 pub(super) fn moments_in_digits(name: &str, texts: &[String]) -> Option<Digits> {
-    let words = words_of(name);
-    let is_last = |word: &String| LAST_WORDS.contains(&word.as_str());
-    let says_moment = words.iter().any(|word| MOMENT_WORDS.contains(&word.as_str()))
-        || (words.len() > 1 && words.last().is_some_and(is_last));
-    if !says_moment || texts.is_empty() {
+    if !says_moment(name) || texts.is_empty() {
         return None;
     }
     let is_ours = |millis: i64| (631_152_000_000..4_102_444_800_000).contains(&millis);
@@ -95,4 +124,12 @@ pub(super) fn moments_in_digits(name: &str, texts: &[String]) -> Option<Digits> 
         .into_iter()
         .find(|epoch| numbers.iter().all(|number| epoch.to_millis(*number).is_some_and(is_ours)))
         .map(Digits::Since1970)
+}
+
+/// Tells whether the name of a column says that it holds moments.
+fn says_moment(name: &str) -> bool {
+    let words = words_of(name);
+    let is_last = |word: &String| LAST_WORDS.contains(&word.as_str());
+    words.iter().any(|word| MOMENT_WORDS.contains(&word.as_str()))
+        || (words.len() > 1 && words.last().is_some_and(is_last))
 }

@@ -11,15 +11,15 @@ mod numbers;
 use std::path::Path;
 
 use columns::{
-    Column, ColumnSpec, Dataset, DateOrder, DecimalMark, LoadReport, NULL_WORDS, TableSpec,
+    Column, ColumnSpec, Dataset, DateOrder, DecimalMark, LoadReport, NULL_WORDS, TableSpec, Value,
     parse_moment,
 };
 
-use crate::config::{Epoch, Field, Fields, TableConfig};
+use crate::config::{Epoch, Field, FieldType, Fields, TableConfig};
 use crate::schema::column_spec;
 use crate::{Error, Result};
 use codes::{has_shape_of_code, is_code, names_code};
-use dates::{Digits, date_order, moments_in_digits};
+use dates::{Digits, date_order, doubt_of_years, moments_in_digits};
 use drafted::Drafted;
 use numbers::{Written, written};
 
@@ -57,12 +57,17 @@ fn draft_of(path: &Path) -> Result<String> {
         format!("{n_above} {rows} above the names of the columns, passed over")
     });
     // The first row would be lost as names.
-    let has_values_for_names = config.fields.0.iter().all(|(name, _)| is_numeric(name));
-    let nameless = has_values_for_names.then(|| {
-        "AMBIGUOUS: the first row is numbers and was read as the names of the columns; add a row \
-         of names if it is a row of values"
-            .to_owned()
+    let nameless = has_values_for_names(&config).then(|| {
+        let looks = match config.fields.0.iter().all(|(name, _)| is_numeric(name)) {
+            true => "is numbers",
+            false => "looks like values",
+        };
+        format!(
+            "AMBIGUOUS: the first row {looks} and was read as the names of the columns; add a row \
+             of names if it is a row of values"
+        )
     });
+    let encoding = report.encoding.map(|encoding| format!("read as {encoding}, not UTF-8"));
     // Of text read as text no cell is unfit, so these are rows.
     let broken = (report.n_misfits > 0).then(|| {
         let n_rows = report.n_misfits;
@@ -72,9 +77,38 @@ fn draft_of(path: &Path) -> Result<String> {
              that is never closed"
         )
     });
-    let remarks: Vec<String> = above.into_iter().chain(nameless).chain(broken).collect();
+    let remarks: Vec<String> =
+        above.into_iter().chain(encoding).chain(nameless).chain(broken).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n# "));
     Ok(to_toml(&config, &notes, remark.as_deref()))
+}
+
+/// Tells whether the names of columns are values of them: all are numbers, or those of all columns
+/// of numbers and moments are such, as in `17,Ana,2024-01-31`. Years and other numbers in a row
+/// are names of columns beside one that is not.
+fn has_values_for_names(config: &TableConfig) -> bool {
+    let fields = &config.fields.0;
+    if fields.iter().all(|(name, _)| is_numeric(name)) {
+        return true;
+    }
+    let leaf = |field: &Field| field.leaf().field_type;
+    let is_typed = |field: &Field| matches!(leaf(field), FieldType::Number | FieldType::Timestamp);
+    let is_value = |name: &str, field: &Field| {
+        if leaf(field) == FieldType::Number {
+            is_numeric(name) && !is_year(name)
+        } else {
+            !is_numeric(name) && parse_moment(name, Epoch::Ms).is_some()
+        }
+    };
+    let typed = || fields.iter().filter(|(_, field)| is_typed(field));
+    let has_moment = typed().any(|(_, field)| leaf(field) == FieldType::Timestamp);
+    let n_numbers = typed().filter(|(_, field)| leaf(field) == FieldType::Number).count();
+    (has_moment || n_numbers == 1 && fields.len() > 2)
+        && typed().all(|(name, field)| is_value(name, field))
+}
+
+fn is_year(name: &str) -> bool {
+    name.trim().len() == 4 && name.trim().parse().is_ok_and(|year| (1800..2200).contains(&year))
 }
 
 /// Drafts the configuration of a table for a file, with a remark for each field.
@@ -107,6 +141,13 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
         let missing = missing.filter(|missing| missing.column == name);
         let missing: String =
             missing.map(|missing| format!("; not in {} of the files", missing.n_files)).collect();
+        let guess = match &typed {
+            Some(typed) if is_mostly_unfit(typed, name) => {
+                let column = column_named(&as_text, name);
+                column.map_or(guess, |column| text(column, &texts_of(column), as_text.n_rows()))
+            }
+            _ => guess,
+        };
         let note = match (guess.note, &typed) {
             (Note::Said(note), _) => note,
             (Note::Extremes { what, doubt }, Some(typed)) => {
@@ -144,6 +185,21 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
     Ok((config, notes, report))
 }
 
+/// The share of a column's cells that may not fit: few different values may be most of the cells.
+const MOST_UNFIT: f64 = 0.5;
+
+/// Tells whether so many cells of a column are not of its drafted type that it is none.
+fn is_mostly_unfit(typed: &Dataset, name: &str) -> bool {
+    let Some(n_unfit) = typed.report().misfits_by_column.get(name) else { return false };
+    let Some(column) = column_named(typed, name) else { return false };
+    let n_fit = (0..typed.n_rows()).filter(|row| column.value(*row) != Value::Null).count();
+    *n_unfit as f64 > MOST_UNFIT * (n_fit as f64 + *n_unfit as f64)
+}
+
+fn column_named<'d>(dataset: &'d Dataset, name: &str) -> Option<&'d Column> {
+    dataset.all_columns().iter().find(|column| column.name() == name)
+}
+
 struct Guess {
     field: Field,
     note: Note,
@@ -155,7 +211,7 @@ enum Note {
     /// The lowest and the highest value, and what is in doubt.
     Extremes {
         what: &'static str,
-        doubt: &'static str,
+        doubt: String,
     },
 }
 
@@ -165,12 +221,14 @@ impl Guess {
     }
 
     fn measured(field: Field, what: &'static str) -> Self {
-        Guess { field, note: Note::Extremes { what, doubt: "" } }
+        Guess { field, note: Note::Extremes { what, doubt: String::new() } }
     }
 
-    fn in_doubt(self, doubt: &'static str) -> Self {
+    fn in_doubt(self, doubt: impl Into<String>) -> Self {
         match self.note {
-            Note::Extremes { what, .. } => Guess { note: Note::Extremes { what, doubt }, ..self },
+            Note::Extremes { what, .. } => {
+                Guess { note: Note::Extremes { what, doubt: doubt.into() }, ..self }
+            }
             Note::Said(_) => self,
         }
     }
@@ -227,10 +285,11 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize, evidence: &Evidence)
     let is_boolean = PAIRS
         .iter()
         .any(|pair| !lower.is_empty() && lower.iter().all(|text| pair.contains(&text.as_str())));
-    if is_boolean {
-        let mut words = lower;
-        words.sort_unstable();
-        words.dedup();
+    let mut words = lower;
+    words.sort_unstable();
+    words.dedup();
+    // A letter alone may be anything's.
+    if is_boolean && (words.len() > 1 || words[0].len() > 1) {
         return Guess::said(Field::boolean(), words.join(" or "));
     }
     if is_list(&texts) {
@@ -250,8 +309,9 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize, evidence: &Evidence)
         || names_code(column.name())
         || texts.iter().any(|text| is_code(text))
         || has_shape_of_code(column.name(), &texts, n_rows);
-    let is_number =
-        !has_codes && fits(&|text| text.trim().parse::<f64>().is_ok_and(f64::is_finite));
+    // Infinities are no numbers of a table and no reason to take the others for text.
+    let is_finite = |text: &String| text.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    let is_number = !has_codes && fits(&is_numeric) && texts.iter().any(is_finite);
     if is_number && let Some(digits) = moments_in_digits(column.name(), &texts) {
         let mut field = Field::range(Field::timestamp());
         match digits {
@@ -265,7 +325,7 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize, evidence: &Evidence)
         !is_number && fits(&|text| !is_numeric(text) && parse_moment(text, Epoch::Ms).is_some());
     if !is_number
         && !is_moment
-        && let Some((order, doubt)) = date_order(&texts)
+        && let Some((order, doubt)) = date_order(column.name(), &texts)
     {
         let mut field = Field::range(Field::timestamp());
         field.date_order = Some(order);
@@ -281,7 +341,8 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize, evidence: &Evidence)
         return written_number(written, evidence);
     }
     if is_moment {
-        return Guess::measured(Field::range(Field::timestamp()), "timestamp");
+        let guess = Guess::measured(Field::range(Field::timestamp()), "timestamp");
+        return guess.in_doubt(doubt_of_years(&texts));
     }
     if is_number && numbers::may_be_thousands(&texts) {
         // Another column has decimals behind a comma, so the point is none of decimals here.
@@ -368,7 +429,7 @@ fn written_number(written: Written, evidence: &Evidence) -> Guess {
 
 /// Writes the ends of a column that was read by its draft, and what of it did not fit.
 fn extremes(typed: &Dataset, name: &str, what: &str) -> String {
-    let column = typed.all_columns().iter().find(|column| column.name() == name);
+    let column = column_named(typed, name);
     let lowest = column.and_then(|column| column.distinct_values().next());
     let highest = column.and_then(|column| column.distinct_values().last());
     let report = typed.report();

@@ -256,3 +256,90 @@ fn broken_rows_are_said_once_and_not_of_every_column() {
     assert!(toml.starts_with("# 2 rows are broken"), "{toml}");
     assert!(!toml.contains("do not fit"), "{toml}");
 }
+
+#[test]
+fn years_of_two_digits_are_named_as_a_doubt() {
+    for cells in [["2/23/37", "9/24/06"], ["23.02.37", "24.09.06"], ["12-Jun-37", "13-Jun-06"]] {
+        let draft = check("signed", &cells, "timestamp");
+        let note = draft.field("signed").1;
+        assert!(note.contains("1969 to 2068"), "{cells:?}: {note}");
+    }
+    let draft = check("signed", &["2/23/1937", "9/24/1906"], "timestamp");
+    assert!(!draft.field("signed").1.contains("AMBIGUOUS"), "{:?}", draft.notes);
+}
+
+#[test]
+fn dates_between_points_are_dates_and_versions_are_not() {
+    let draft = check("d", &["31.12.99", "01.02.10"], "timestamp");
+    assert!(draft.field("d").1.contains("1999-12-31"), "{:?}", draft.notes);
+    check("date", &["13.5.10", "1.12.09"], "timestamp");
+    check("d", &["2000.01.31", "2004.12.13"], "timestamp");
+    check("d", &["2000.01.31 12:10:00", "2004.12.13 14:00:00"], "timestamp");
+    check("release", &["1.2.34", "1.12.10"], "string");
+    check("d", &["90.01.13", "02.02.22"], "string");
+}
+
+#[test]
+fn a_first_row_of_values_is_named_as_a_doubt() {
+    let remark = |name: &str, text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs_err::write(&path, text).unwrap();
+        infer(&path).unwrap().contains("AMBIGUOUS: the first row")
+    };
+    assert!(remark("t.csv", "1,bob,2024-01-31\n2,ana,2024-02-01\n"));
+    assert!(remark("t.csv", "1,bob,x\n2,ana,y\n"));
+    assert!(!remark("t.csv", "id,name,day\n1,bob,2024-01-31\n2,ana,2024-02-01\n"));
+    assert!(!remark("t.csv", "country,2010,2011\nRO,5,6\nDE,7,8\n"));
+    assert!(!remark("t.csv", "country,city,2010\nRO,a,6\nDE,b,8\n"));
+}
+
+#[test]
+fn few_different_words_may_be_most_of_the_cells() {
+    let mut text = "height,other\n".to_owned();
+    (0..60).for_each(|number| text.push_str(&format!("{number},x\nFALSE,x\nFALSE,x\n")));
+    let draft = Draft::of("t.csv", text.as_bytes());
+    assert_eq!(draft.leaf("height"), "string", "{:?}", draft.notes);
+    assert_eq!(draft.read().report().n_misfits, 0);
+}
+
+#[test]
+fn a_letter_alone_is_no_boolean() {
+    check("w", &["t", "t"], "string");
+    check("w", &["t", "f"], "boolean");
+    check("w", &["yes", "yes"], "boolean");
+}
+
+#[test]
+fn infinities_among_numbers_leave_numbers() {
+    let draft = Draft::of("t.csv", b"f,g\n0.5,a\ninf,b\nNaN,c\n1.5,d\n-inf,e\n");
+    assert_eq!(draft.leaf("f"), "number", "{:?}", draft.notes);
+    assert!(draft.field("f").1.contains("do not fit"), "{:?}", draft.notes);
+}
+
+#[test]
+fn a_file_of_one_column_loses_nothing_behind_a_comma() {
+    let draft = Draft::of("t.csv", b"amount\n12,5\n145,00\n3,25\n");
+    assert_eq!(draft.leaf("amount"), "number", "{:?}", draft.notes);
+    assert_eq!(draft.read().all_columns()[0].number(0), Some(12.5));
+    let draft = Draft::of("t.csv", b"address\n\"5, Main St\"\nLow St 6, Town\n");
+    assert_eq!(draft.read().all_columns()[0].text(1), Some("Low St 6, Town"));
+    assert_eq!(draft.read().report().n_misfits, 0);
+}
+
+#[test]
+fn returns_end_lines_though_a_feed_is_at_the_end() {
+    let draft = Draft::of("t.csv", b"a,b\r1,x\r2,y\r3,z\n");
+    assert_eq!((draft.leaf("a"), draft.read().n_rows()), ("number", 3));
+    // Inside of cells they end no line.
+    let draft = Draft::of("t.csv", b"a,b\r\n1,\"x\ry\rz\rw\"\r\n2,y\r\n");
+    assert_eq!(draft.read().n_rows(), 2);
+}
+
+#[test]
+fn another_encoding_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    fs_err::write(&path, b"name;city\nM\xfcller;K\xf6ln\n").unwrap();
+    assert!(infer(&path).unwrap().contains("# read as windows-1252, not UTF-8"));
+}
