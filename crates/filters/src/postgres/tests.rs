@@ -119,6 +119,61 @@ fn towns() -> (String, Vec<(String, String)>) {
     (rows.join(", "), queries)
 }
 
+/// One wrong letter of four leaves two trigrams of five, far from each other.
+#[test]
+fn every_slip_in_a_short_name_finds_something() {
+    const NAMES: [&str; 9] =
+        ["Leu", "Rus", "Sâg", "Pui", "Ucea", "Zara", "Bahna", "Del Rio", "Saint-Lô"];
+    let Some(postgres) = Postgres::start() else { return };
+    let (towns, _) = towns();
+    let names: Vec<String> =
+        NAMES.iter().map(|name| format!("('{name}', '{name}', 'Fiji')")).collect();
+    postgres.run(&format!(
+        "CREATE EXTENSION pg_trgm; CREATE EXTENSION unaccent; \
+         CREATE TABLE towns (id text, name text, country text); \
+         INSERT INTO towns VALUES {towns}, {}",
+        names.join(", ")
+    ));
+    let dimension = serde_json::from_value(json!({
+        "category": "town", "source": format!("{}#towns", postgres.url()), "engine": "postgres",
+        "value": "id", "filter_key": "ids", "name": "name", "context": "Country: {country}",
+    }))
+    .unwrap();
+    let service = Service::open(Settings {
+        folder: std::env::temp_dir(),
+        filters: FiltersConfig::default(),
+        dimensions: vec![dimension],
+        name_embedder: None,
+    })
+    .unwrap();
+    let mut empty = Vec::new();
+    for name in NAMES {
+        let letters: Vec<char> = name.chars().collect();
+        for at in (0..letters.len()).filter(|at| letters[*at].is_alphabetic()) {
+            let mut wrong = letters.clone();
+            wrong[at] = 'q';
+            let mut lost = letters.clone();
+            lost.remove(at);
+            let mut swapped = letters.clone();
+            let next = (at + 1).min(letters.len() - 1);
+            if letters[next].is_alphabetic() {
+                swapped.swap(at, next);
+            }
+            for written in [wrong, lost, swapped].map(String::from_iter) {
+                let query = json!({"category": "town", "query": written});
+                let answer = tests::call(&service, &query);
+                let found = answer["results"].as_array().unwrap().iter();
+                let is_found = found.clone().any(|found| found["filterValue"] == name);
+                let is_one_letter = written.chars().count() < 2;
+                if !is_found && !is_one_letter {
+                    empty.push((written, name, answer["results"].clone()));
+                }
+            }
+        }
+    }
+    assert!(empty.is_empty(), "{empty:#?}");
+}
+
 /// A word beside the name and a slip in it hid the name from the database, whose index compares
 /// the whole query with names.
 #[test]
