@@ -207,6 +207,32 @@ fn an_empty_series_is_zeros_and_said() {
     assert_eq!(answer["warnings"][0]["code"], "empty_series");
 }
 
+/// A warning that names no more than what is too narrow leaves the next call to be guessed.
+#[test]
+fn an_empty_series_names_the_nearest_filter_with_facts() {
+    let (_folder, charts) = fixture();
+    let warned = |filter: Value| {
+        let answer = call(&charts, &arguments(&years("2023", "2024", &filter)));
+        answer["warnings"][0]["message"].as_str().unwrap().to_owned()
+    };
+    for (filter, nearest) in [
+        (
+            json!({"uat_ids": ["124"], "functional_codes": ["70"]}),
+            "`functional_prefixes` `70.` has facts",
+        ),
+        (
+            json!({"functional_prefixes": ["70.11.", "65.07."]}),
+            "`functional_prefixes` `65.`, `70.` has facts",
+        ),
+        (json!({"economic_codes": ["10.09"]}), "without `economic_codes` there are facts"),
+        (json!({"uat_ids": ["none"]}), "without `uat_ids` there are facts"),
+        (json!({"functional_prefixes": ["04."]}), "without `functional_prefixes` there are facts"),
+    ] {
+        let warned = warned(filter.clone());
+        assert!(warned.contains(nearest), "{filter}: {warned}");
+    }
+}
+
 #[track_caller]
 fn check_error(change: impl FnOnce(&mut Value), expected: &str) {
     let (_folder, charts) = fixture();

@@ -1,5 +1,6 @@
 //! The service behind `generate_chart_data`: sums, units, statistics, and the page's address.
 
+mod nearest;
 mod unit;
 
 use std::path::{Path, PathBuf};
@@ -399,41 +400,6 @@ impl Finance {
             statistics: Statistics::of(&data_points),
             data_points,
         })
-    }
-
-    /// Names the part of a filter without which there would be facts.
-    fn nearest_with_facts(&self, filter: &ChartFilter, deadline: &Deadline) -> String {
-        let mut without: Vec<(String, ChartFilter)> = Vec::new();
-        for key in filter.only.own.keys() {
-            let mut wider = filter.clone();
-            wider.only.own.remove(key);
-            without.push((key.clone(), wider));
-        }
-        let mut add = |name: &str, change: fn(&mut ChartFilter)| {
-            let mut wider = filter.clone();
-            change(&mut wider);
-            if wider != *filter {
-                without.push((name.to_owned(), wider));
-            }
-        };
-        add("economic_prefixes", |filter| filter.only.economic_prefixes.clear());
-        add("economic_codes", |filter| filter.only.economic_codes.clear());
-        add("functional_prefixes", |filter| filter.only.functional_prefixes.clear());
-        add("functional_codes", |filter| filter.only.functional_codes.clear());
-        add("entity_cuis", |filter| filter.only.entity_cuis.clear());
-        add("uat_ids", |filter| filter.only.uat_ids.clear());
-        add("county_codes", |filter| filter.only.county_codes.clear());
-        for (name, wider) in without {
-            let periods = wider.report_period.periods();
-            let has_facts = self
-                .facts
-                .sums(&wider, deadline)
-                .is_ok_and(|sums| periods.iter().any(|period| sums.by_period.contains_key(period)));
-            if has_facts {
-                return format!("; without `{name}` there are facts");
-            }
-        }
-        String::new()
     }
 
     fn unit_name(&self, normalization: Normalization) -> String {
