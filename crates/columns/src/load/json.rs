@@ -1,4 +1,4 @@
-//! Reads an array of objects, or one object on each line.
+//! Reads an array of objects, alone or as a member of an object, or one object on each line.
 //!
 //! Cells become text first and are typed with all others, so a number in quotes is a number
 //! and a number where text is expected is text. Objects in a cell stay as their JSON text. A
@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use serde::de::{DeserializeSeed, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -25,8 +25,37 @@ const LONG_DIGITS: usize = 16;
 /// How many rows are looked at for the names of the columns when the schema names none.
 const ROWS_FOR_NAMES: usize = 1000;
 
-/// Reads a file that holds one array of objects, without holding the array.
-pub(crate) fn read_array(path: &Path, table: &mut TableBuilder) -> Result<()> {
+/// Reads a file of JSON, without holding the array: of one array of objects, of an object of which
+/// a member is one, or of an object on each line.
+pub(crate) fn read_json(path: &Path, table: &mut TableBuilder) -> Result<()> {
+    if holds_lines(path)? { read_lines(path, table) } else { read_array(path, table) }
+}
+
+/// Tells whether each line is an object of its own, by the first two.
+fn holds_lines(path: &Path) -> Result<bool> {
+    let mut file = BufReader::new(fs_err::File::open(path)?);
+    let mut next_line = || -> Result<Vec<u8>> {
+        let mut line = Vec::new();
+        while line.iter().all(u8::is_ascii_whitespace) {
+            line.clear();
+            let most = MAX_LINE_BYTES as u64;
+            if std::io::Read::take(&mut file, most).read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+        }
+        Ok(line)
+    };
+    let first = next_line()?;
+    let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first);
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Ok(false);
+    }
+    let is_object = std::str::from_utf8(text).ok().and_then(Row::read).is_some();
+    Ok(is_object && next_line()?.trim_ascii_start().starts_with(b"{"))
+}
+
+/// Reads a file that holds one array of objects.
+fn read_array(path: &Path, table: &mut TableBuilder) -> Result<()> {
     let mut file = BufReader::with_capacity(1 << 20, fs_err::File::open(path)?);
     if file.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
         file.consume(3);
@@ -41,7 +70,10 @@ pub(crate) fn read_array(path: &Path, table: &mut TableBuilder) -> Result<()> {
         }
         outcome.map_err(|cause| Error::Malformed {
             path: path.to_owned(),
-            reason: format!("expected an array of objects: {cause}"),
+            reason: format!(
+                "expected an array of objects, an object that holds one, or an object on each \
+                 line: {cause}"
+            ),
         })?;
     }
     rows.finish()
@@ -241,7 +273,7 @@ impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -257,11 +289,95 @@ impl<'de> Visitor<'de> for &mut Rows<'_> {
         while let Some(row) = array.next_element::<Box<RawValue>>()? {
             number += 1;
             let row = Row::read(row.get());
-            if let Err(error) = self.push(row, number) {
-                self.error = Some(error);
-                return Err(serde::de::Error::custom("stopped"));
-            }
+            self.push_or_stop(row, number)?;
         }
         Ok(())
+    }
+
+    /// Takes the first member that is an array of objects.
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        let mut found = None;
+        while let Some(name) = object.next_key::<String>()? {
+            if found.is_some() {
+                object.next_value::<IgnoredAny>()?;
+            } else if object.next_value_seed(Member(self))? {
+                found = Some(name);
+            }
+        }
+        let name = found.ok_or_else(|| serde::de::Error::custom("no member is such an array"))?;
+        self.table.rows_of(name);
+        Ok(())
+    }
+}
+
+impl Rows<'_> {
+    fn push_or_stop<E: serde::de::Error>(&mut self, row: Option<Row>, line: u64) -> Result<(), E> {
+        self.push(row, line).map_err(|error| {
+            self.error = Some(error);
+            E::custom("stopped")
+        })
+    }
+}
+
+/// A member of an object, which may be the array of rows.
+struct Member<'r, 't>(&'r mut Rows<'t>);
+
+impl<'de> DeserializeSeed<'de> for Member<'_, '_> {
+    type Value = bool;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Member<'_, '_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<bool, A::Error> {
+        let first = array.next_element::<Box<RawValue>>()?;
+        let Some(first) = first.and_then(|first| Row::read(first.get())) else {
+            while array.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(false);
+        };
+        self.0.push_or_stop(Some(first), 1)?;
+        let mut number = 1;
+        while let Some(row) = array.next_element::<Box<RawValue>>()? {
+            number += 1;
+            self.0.push_or_stop(Row::read(row.get()), number)?;
+        }
+        Ok(true)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<bool, A::Error> {
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(false)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
     }
 }

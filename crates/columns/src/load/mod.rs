@@ -150,7 +150,7 @@ fn read_into(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> Result<
                 TableSpec { delimiter: Some(spec.delimiter.unwrap_or('\t')), ..spec.clone() };
             csv::read(path, &spec, table)
         }
-        Format::Json => json::read_array(path, table),
+        Format::Json => json::read_json(path, table),
         Format::JsonLines => json::read_lines(path, table),
         Format::Parquet => parquet::read(path, table),
         Format::Workbook => workbook::read(path, spec, table),
@@ -318,6 +318,11 @@ impl TableBuilder {
     /// Remembers that text was not UTF-8.
     pub(crate) fn encoding(&mut self, name: &str) {
         self.report.encoding = Some(name.to_owned());
+    }
+
+    /// Remembers the member of an object that holds the rows.
+    pub(crate) fn rows_of(&mut self, member: String) {
+        self.report.rows_of = Some(member);
     }
 
     /// Remembers that a row above the header was passed over, where it held something.

@@ -42,6 +42,9 @@ pub struct LoadReport {
     /// The encoding that the text was read in, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
+    /// The member of a JSON object that holds the rows; its other members are not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_of: Option<String>,
     /// Rows above the names of the columns, such as a title, that are no rows of the table.
     #[serde(default)]
     pub n_above_header: u64,

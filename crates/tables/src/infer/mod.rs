@@ -67,6 +67,9 @@ fn draft_of(path: &Path) -> Result<String> {
              of names if it is a row of values"
         )
     });
+    let member = report
+        .rows_of
+        .map(|member| format!("the rows are the items of `{member}`, no more is read"));
     let encoding = report.encoding.map(|encoding| format!("read as {encoding}, not UTF-8"));
     // Of text read as text no cell is unfit, so these are rows.
     let broken = (report.n_misfits > 0).then(|| {
@@ -78,7 +81,7 @@ fn draft_of(path: &Path) -> Result<String> {
         )
     });
     let remarks: Vec<String> =
-        above.into_iter().chain(encoding).chain(nameless).chain(broken).collect();
+        above.into_iter().chain(member).chain(encoding).chain(nameless).chain(broken).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n# "));
     Ok(to_toml(&config, &notes, remark.as_deref()))
 }

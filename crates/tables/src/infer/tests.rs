@@ -343,3 +343,21 @@ fn another_encoding_is_named() {
     fs_err::write(&path, b"name;city\nM\xfcller;K\xf6ln\n").unwrap();
     assert!(infer(&path).unwrap().contains("# read as windows-1252, not UTF-8"));
 }
+
+#[test]
+fn json_may_be_lines_or_a_member_of_an_object() {
+    let lines = Draft::of("t.json", b"{\"a\":1}\n{\"a\":2,\"b\":\"x\"}\n");
+    assert_eq!((lines.leaf("a"), lines.read().n_rows()), ("number", 2));
+    let member: &[u8] = b"{\"n\":2,\"ok\":[1,2],\"meta\":{\"x\":[{}]},\"data\":[{\"a\":1},\
+        {\"a\":2}],\"more\":[{\"z\":1}],\"none\":null}";
+    let draft = Draft::of("t.json", member);
+    assert_eq!((draft.leaf("a"), draft.read().n_rows()), ("number", 2));
+    assert_eq!(draft.read().report().rows_of.as_deref(), Some("data"));
+    assert!(infer(&draft.path).unwrap().contains("# the rows are the items of `data`"));
+    for none in ["{\"a\":1}", "{\"a\":[1,2],\"b\":[3]}", "3"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        fs_err::write(&path, none).unwrap();
+        assert!(infer(&path).is_err(), "{none}");
+    }
+}
