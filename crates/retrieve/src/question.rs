@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::Warning;
-use store::{Clause, Filter, Form, WordsQuery};
+use store::{Clause, Filter, Form, Store, WordsQuery};
 use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, query_language};
 
-use crate::Pipeline;
 use crate::syntax::{Part, parse};
+use crate::{Pipeline, Result, Scope};
 
 /// What the exact spelling counts beside the folded one.
 const EXACT_BOOST: f32 = 0.1;
@@ -37,25 +37,19 @@ pub(crate) struct Question {
     pub(crate) is_strict: bool,
     /// How like the words are to those that were typed, up to 1: below it where one was corrected.
     pub(crate) likeness: f64,
+    /// The same question with single Han characters, for the scopes that have none of its words.
+    by_characters: Option<Box<ByCharacters>>,
+}
+
+/// A question with every Han character as a word, and which scopes are asked so.
+struct ByCharacters {
+    question: Question,
+    scopes: Vec<bool>,
 }
 
 /// Analyses a question for documents in the given languages.
 pub(crate) fn analyse(query: &str, pipeline: &Pipeline, languages: LanguageSet) -> Question {
     analyse_words(query, pipeline, languages, wanted_words)
-}
-
-/// Analyses a question with every Han character as a word beside the pairs: `换锁谁付钱` has no pair
-/// in common with a rule that says who pays for a lock. Nothing where there is none.
-pub(crate) fn analyse_characters(
-    query: &str,
-    pipeline: &Pipeline,
-    languages: LanguageSet,
-) -> Option<Question> {
-    let characters: WordsOf =
-        |text, languages| words_with(text, languages, |word| word.exact.chars().all(is_han));
-    let question = analyse_words(query, pipeline, languages, characters);
-    let is_character = |word: &QueryWord| word.kind == TokenKind::Character;
-    question.words.iter().any(is_character).then_some(question)
 }
 
 fn analyse_words(
@@ -75,6 +69,7 @@ fn analyse_words(
         warnings: parsed.warnings,
         is_strict: false,
         likeness: 1.0,
+        by_characters: None,
         plain,
     };
     question.words = question.words_in(languages);
@@ -95,6 +90,63 @@ fn analyse_words(
 }
 
 impl Question {
+    /// Asks a scope whose namespace has no word of the question by single Han characters beside the
+    /// pairs: `换锁谁付钱` has no pair in common with a rule that says who pays for a lock.
+    ///
+    /// The term statistics of a namespace tell, and never what was found: a document beside, or a
+    /// filter, must not change what a passage has of the question.
+    pub(crate) fn with_characters(
+        mut self,
+        query: &str,
+        pipeline: &Pipeline,
+        store: &Store,
+        scopes: &[Scope],
+    ) -> Result<Self> {
+        let characters: WordsOf =
+            |text, languages| words_with(text, languages, |word| word.exact.chars().all(is_han));
+        let question = analyse_words(query, pipeline, self.languages, characters);
+        let is_character = |word: &QueryWord| word.kind == TokenKind::Character;
+        if !question.words.iter().any(is_character) {
+            return Ok(self);
+        }
+        let scopes = scopes.iter().map(|scope| self.is_unknown_in(store, scope));
+        let scopes = scopes.collect::<Result<Vec<bool>>>()?;
+        if scopes.contains(&true) {
+            self.by_characters = Some(Box::new(ByCharacters { question, scopes }));
+        }
+        Ok(self)
+    }
+
+    /// Gives the question as a scope is asked.
+    pub(crate) fn in_scope(&self, scope_idx: usize) -> &Question {
+        let own = self.by_characters().filter(|_| self.is_by_characters(scope_idx));
+        own.unwrap_or(self)
+    }
+
+    /// Gives the question by single characters, where a scope is asked so.
+    pub(crate) fn by_characters(&self) -> Option<&Question> {
+        self.by_characters.as_ref().map(|own| &own.question)
+    }
+
+    /// Tells whether a scope is asked by single characters.
+    pub(crate) fn is_by_characters(&self, scope_idx: usize) -> bool {
+        let scopes = self.by_characters.as_ref().map(|own| &own.scopes);
+        scopes.and_then(|scopes| scopes.get(scope_idx)).copied().unwrap_or_default()
+    }
+
+    /// Tells whether no passage of a scope's namespace has a word of the question.
+    fn is_unknown_in(&self, store: &Store, scope: &Scope) -> Result<bool> {
+        let languages = store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all());
+        let terms: Vec<(Form, String)> = self
+            .words_in(languages)
+            .into_iter()
+            .flat_map(|word| word.terms)
+            .map(|term| (Form::Folded, term))
+            .collect();
+        let statistics = store.term_statistics(&scope.namespace, &terms)?;
+        Ok(statistics.terms.iter().all(|term| term.n_passages == 0))
+    }
+
     /// Gives the same words with their terms in other languages.
     fn words_in(&self, languages: LanguageSet) -> Vec<QueryWord> {
         let mut words = (self.words_of)(&self.plain, languages);

@@ -14,7 +14,7 @@ use text::{
     fold,
 };
 
-use crate::candidates::{List, by_words};
+use crate::candidates::{List, by_words, by_words_in};
 use crate::question::{Question, analyse};
 use crate::{Request, Result};
 
@@ -71,7 +71,8 @@ pub(crate) fn second_try(
     let mut corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
     corrected.likeness = likeness / f64::from(n_mended);
     let limit = request.pipeline.n_by_words;
-    let list = by_words(store, request, &corrected.for_words, &question.filter, limit)?;
+    corrected.filter.clone_from(&question.filter);
+    let list = by_words(store, request, &corrected, limit)?;
     Ok((!list.found.is_empty()).then_some((corrected, list)))
 }
 
@@ -97,7 +98,7 @@ fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Opti
     let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
     query.should.push(Clause::prefix(Form::Folded, start));
     let limit = request.pipeline.n_by_words;
-    let found = by_words(store, request, &query, &Filter::All, limit)?.found;
+    let found = by_words_in(store, request, |_| &query, &Filter::All, limit)?.found;
     let mut words = BTreeSet::new();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let own = found.iter().filter(|found| found.scope_idx == scope_idx).take(MAX_PASSAGES);

@@ -39,6 +39,7 @@ pub fn content_weight(word: &QueryWord, language: Language) -> f64 {
             false => 1.0,
         },
         TokenKind::Character if KOREAN.contains(word.exact.as_str()) => FUNCTION,
+        TokenKind::Bigram if CHINESE_PAIRS.contains(&word.exact.as_str()) => FUNCTION,
         TokenKind::Bigram | TokenKind::Character => {
             let n_chars = word.exact.chars().count().max(1);
             let n_function = word.exact.chars().filter(|char| is_function_char(*char)).count();
@@ -104,6 +105,10 @@ fn is_function_char(char: char) -> bool {
 const CHINESE: &str = "的了是在和与與及或吗嗎呢吧啊么麼什甚哪谁誰怎几幾为為何如请請问問被把从從\
     于於这這那其之而且但就都也还還很到由以所并並個个些多少沒没";
 
+/// Pairs that ask or allow, of which one character alone may belong to a subject: `可` is in `许可`.
+const CHINESE_PAIRS: [&str; 10] =
+    ["可以", "可否", "能否", "能不", "不能", "是否", "不是", "应该", "應該", "有没"];
+
 /// Korean particles, which say nothing by themselves. Inside a word the same syllables do (`은행`),
 /// so that only a lone one is taken for a particle.
 const KOREAN: &str = "은는이가을를의에도로와과만";
@@ -144,6 +149,17 @@ mod tests {
         assert!(content("とはなんですか").is_empty());
         assert!(content("은").is_empty());
         assert!(!content("은행").is_empty());
+    }
+
+    /// `可以吗` scored 0.6 over a dozen Chinese rules, one of which says what may be kept.
+    #[test]
+    fn a_pair_that_only_asks_for_leave_says_nothing() {
+        let words = Analyzer::new().analyze_query("可以吗", LanguageSet::all());
+        let pairs = words.iter().filter(|word| word.kind == TokenKind::Bigram);
+        let weights: Vec<f64> =
+            pairs.map(|word| content_weight(word, Language::Chinese)).collect();
+        assert_eq!(weights, [FUNCTION, FUNCTION]);
+        assert_eq!(content("许可"), ["许", "许可", "可"]);
     }
 
     /// `die` found any rule of a German book with 0.89, and `cat` counted as a Romanian particle.
