@@ -11,7 +11,7 @@ use model::NamespaceId;
 use store::{Clause, Filter, Form, Store, StoredPassage, WordsQuery};
 use text::{
     Analyzer, LanguageSet, PieceContext, QueryWord, TokenKind, content_weight, detect_language,
-    fold,
+    fold, is_function_word_anywhere,
 };
 
 use crate::candidates::{List, by_words, by_words_in};
@@ -53,7 +53,9 @@ pub(crate) fn second_try(
         let may_try = idx < MAX_WORDS && !request.deadline.is_over();
         let is_long = word.folded.chars().count() >= MIN_CHARS;
         let mut nearest = None;
-        if may_try && is_long && !is_known(store, request, word)? {
+        // A small word of any language is as it was meant: `what` is no slip of `wheat`.
+        let is_small = is_function_word_anywhere(&word.folded);
+        if may_try && is_long && !is_small && !is_known(store, request, word)? {
             n_unknown += u32::from(content_weight(word, language) >= 1.0);
             nearest = nearest_word(store, request, &word.folded)?;
         }

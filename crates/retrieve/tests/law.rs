@@ -205,7 +205,8 @@ fn ask(retriever: &Retriever, query: &str, asked: &Case) -> Response {
 
 /// Asks for everything in some namespaces at once.
 fn ask_in(retriever: &Retriever, query: &str, namespaces: &[NamespaceId]) -> Response {
-    let scope = |namespace: &NamespaceId| Scope { namespace: namespace.clone(), filter: Filter::All };
+    let scope =
+        |namespace: &NamespaceId| Scope { namespace: namespace.clone(), filter: Filter::All };
     let scopes: Vec<Scope> = namespaces.iter().map(scope).collect();
     let request = Request {
         query,
