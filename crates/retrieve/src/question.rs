@@ -115,8 +115,11 @@ impl Question {
         if !question.words.iter().any(is_character) {
             return Ok(self);
         }
-        let scopes = scopes.iter().map(|scope| self.is_unknown_in(store, scope));
-        let scopes = scopes.collect::<Result<Vec<bool>>>()?;
+        // Characters that are nowhere either would only make the question look longer.
+        let is_wanted = |scope| -> Result<bool> {
+            Ok(self.is_unknown_in(store, scope)? && !question.is_unknown_in(store, scope)?)
+        };
+        let scopes = scopes.iter().map(is_wanted).collect::<Result<Vec<bool>>>()?;
         if scopes.contains(&true) {
             self.by_characters = Some(Box::new(ByCharacters { question, scopes }));
         }
