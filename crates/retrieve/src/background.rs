@@ -130,7 +130,11 @@ pub(crate) struct CentredQuery {
     pub(crate) vector: Vec<f32>,
     norm: f64,
     unrelated: Unrelated,
+    /// The language whose mean query is nearest.
+    pub(crate) language: Option<Language>,
     foreign_to: Vec<Language>,
+    /// The part of the words that only hold sentences together in that language.
+    pub(crate) function_share: f64,
 }
 
 impl CentredQuery {
@@ -248,11 +252,13 @@ impl Background {
     pub(crate) fn centre(&self, query: &[f32]) -> CentredQuery {
         let (vector, norm, similarities) = self.similarities(query);
         let unrelated = Unrelated::of(&similarities, self.deviation);
-        CentredQuery { vector, norm, unrelated, foreign_to: self.foreign_to(query) }
+        let (language, foreign_to) = self.languages_of(query);
+        CentredQuery { vector, norm, unrelated, language, foreign_to, function_share: 0.0 }
     }
 
-    /// Gives the languages that a query is foreign to, of those that the background has.
-    fn foreign_to(&self, query: &[f32]) -> Vec<Language> {
+    /// Gives the language of a query, and those that it is foreign to, of those that the background
+    /// has.
+    fn languages_of(&self, query: &[f32]) -> (Option<Language>, Vec<Language>) {
         let direction = |vector: &[f32]| -> Vec<f32> {
             let length = dot(vector, vector).sqrt().max(f64::MIN_POSITIVE) as f32;
             vector.iter().map(|value| value / length).collect()
@@ -271,13 +277,14 @@ impl Background {
         let Some((own, own_mean, nearest)) =
             means.iter().max_by(|one, other| one.2.total_cmp(&other.2))
         else {
-            return vec![];
+            return (None, vec![]);
         };
         let is_foreign = |(language, mean, nearness): &&(Language, Vec<f32>, f64)| {
             let way = 1.0 - dot(own_mean, mean);
             are_two(*own, *language) && nearest - nearness > FOREIGN_PART * way
         };
-        means.iter().filter(is_foreign).map(|(language, ..)| *language).collect()
+        let foreign_to = means.iter().filter(is_foreign).map(|(language, ..)| *language).collect();
+        (Some(*own), foreign_to)
     }
 
     /// Gives the direction and length of a centred query, and how similar the passages are to it.
@@ -452,6 +459,8 @@ mod tests {
             passages: BTreeMap::new(),
         };
         let foreign = |query: [f32; 3]| background.centre(&query).foreign_to;
+        assert_eq!(background.centre(&[0.9, 0.1, 0.4]).language, Some(Language::English));
+        assert_eq!(background.centre(&[0.1, 0.9, 0.4]).language, Some(Language::Chinese));
         assert_eq!(foreign([0.9, 0.1, 0.4]), [Language::Japanese, Language::Chinese]);
         // Chinese and Japanese count as one, and in the middle between two languages none is told.
         assert_eq!(foreign([0.1, 0.9, 0.4]), [Language::English]);

@@ -4,6 +4,7 @@ use infer::EmbedderId;
 use model::{DocumentId, PassageId, Warning};
 use store::{Both, Candidates, Clause, Filter, Form, Store, WordsQuery};
 
+use crate::question::Question;
 use crate::words::rarity;
 use crate::{Request, Result, Scope};
 
@@ -57,18 +58,30 @@ impl List {
     }
 }
 
-/// Asks every scope for so many by words. `extra` is what the query itself asks of every document.
+/// Asks every scope for so many that have words of a question.
 pub(crate) fn by_words(
     store: &Store,
     request: &Request<'_>,
-    words: &WordsQuery,
+    question: &Question,
+    limit: usize,
+) -> Result<List> {
+    let words_in = |scope_idx| &question.in_scope(scope_idx).for_words;
+    by_words_in(store, request, words_in, &question.filter, limit)
+}
+
+/// Asks every scope for so many by words of its own. `extra` is what the query itself asks of every
+/// document.
+pub(crate) fn by_words_in<'a>(
+    store: &Store,
+    request: &Request<'_>,
+    words_in: impl Fn(usize) -> &'a WordsQuery,
     extra: &Filter,
     limit: usize,
 ) -> Result<List> {
     let mut list = List::default();
-    let is_empty = words.should.is_empty() && words.must.is_empty();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
-        if is_empty {
+        let words = words_in(scope_idx);
+        if words.should.is_empty() && words.must.is_empty() {
             let counts = store.counts(&scope.namespace)?;
             list.n_passages += counts.n_passages;
             list.n_vectors += counts.n_vectors;
@@ -137,15 +150,15 @@ impl QueryVector<'_> {
 pub(crate) fn by_both(
     store: &Store,
     request: &Request<'_>,
-    words: &WordsQuery,
+    question: &Question,
     query: QueryVector<'_>,
-    extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> (Result<List>, List) {
     let (n_by_words, n_by_vector) = (request.pipeline.n_by_words, request.pipeline.n_by_vector);
     let (mut by_words, mut near) = (Ok(List::default()), List::default());
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
-        let filter = scope.filter.clone().and(extra.clone());
+        let filter = scope.filter.clone().and(question.filter.clone());
+        let words = &question.in_scope(scope_idx).for_words;
         let (found, found_near) = match query.fits(store, scope) {
             true => {
                 let vector = query.vector;

@@ -99,6 +99,12 @@ const MAX_UNCOVERED: f64 = 6.0;
 /// Beyond this part of function words a query has no subject.
 const MAX_FUNCTION_SHARE: f64 = 0.65;
 
+/// Beyond this part it has nothing else: not even all of it in a passage makes that an answer.
+const NOTHING_ELSE: f64 = 0.85;
+
+/// How much more each part beyond that weighs.
+const NOTHING_ELSE_WEIGHT: f64 = 8.0;
+
 /// What only the query and the namespace say: it moves the level of all candidates in a namespace
 /// and never their order.
 const QUERY_NAMES: [&str; 6] =
@@ -139,7 +145,8 @@ impl Evidence {
             content,
             1.0 / (1.0 + words.content),
             words.function_share,
-            (words.function_share - MAX_FUNCTION_SHARE).max(0.0),
+            (words.function_share - MAX_FUNCTION_SHARE).max(0.0)
+                + NOTHING_ELSE_WEIGHT * (words.function_share - NOTHING_ELSE).max(0.0),
             words.ln_passages,
             words.coverage,
             words.bm25_share,
@@ -187,6 +194,17 @@ mod tests {
         };
         assert_eq!([foreign(0.0, 0.0), foreign(0.75, 0.0), foreign(1.0, 0.0)], [1.0, 0.25, 0.0]);
         assert_eq!(foreign(0.0, 0.9), 0.0);
+    }
+
+    #[test]
+    fn a_query_of_nothing_but_function_words_is_no_subject_by_far() {
+        let over = |function_share: f64| -> f64 {
+            let words = WordFigures { function_share, ..WordFigures::default() };
+            Evidence { words, ..Evidence::default() }.figures(EvidenceKind::Words)[LN_PASSAGES - 1]
+        };
+        assert_eq!([over(0.5), over(0.65)], [0.0, 0.0]);
+        assert!((over(0.75) - 0.1).abs() < 1e-9);
+        assert!(over(0.88) > 0.4);
     }
 
     #[test]

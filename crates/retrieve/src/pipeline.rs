@@ -12,7 +12,7 @@ use crate::breaker::Breaker;
 use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
 use crate::fuse::{Fused, fuse};
 use crate::judge::{Depth, Gathered, Judged, judge, most_judged};
-use crate::question::{Question, analyse, analyse_characters};
+use crate::question::{Question, analyse};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
     BestBelow, Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total,
@@ -161,7 +161,8 @@ impl Retriever {
             true => request.clone(),
             false => Request { pipeline: &without, ..request.clone() },
         };
-        let mut question = analyse(request.query, request.pipeline, self.languages(request));
+        let mut question = analyse(request.query, request.pipeline, self.languages(request))
+            .with_characters(request.query, request.pipeline, &self.store, request.scopes)?;
         let mut warnings = std::mem::take(&mut question.warnings);
         warnings.extend(behind(self.store.follower_lag()));
         let mut timings = Vec::new();
@@ -189,11 +190,6 @@ impl Retriever {
                 corrected_query = Some(corrected.plain.clone());
                 (question, words) = (corrected, list);
             }
-        }
-        if words.found.is_empty()
-            && let Some((by_characters, list)) = self.by_characters(request)?
-        {
-            (question, words) = (by_characters, list);
         }
         if words.is_partial || semantic.list.is_partial {
             let message = "the search was cut short by its deadline; better hits may be missing";
@@ -261,18 +257,6 @@ impl Retriever {
         Ok(Response { hits, total, warnings, timings, took, coverage, best_below, corrected })
     }
 
-    /// Searches once more by single Han characters, where no pair of them is anywhere; nothing where
-    /// that finds nothing either.
-    fn by_characters(&self, request: &Request<'_>) -> Result<Option<(Question, List)>> {
-        let languages = self.languages(request);
-        let Some(question) = analyse_characters(request.query, request.pipeline, languages) else {
-            return Ok(None);
-        };
-        let limit = request.pipeline.n_by_words;
-        let list = by_words(&self.store, request, &question.for_words, &question.filter, limit)?;
-        Ok((!list.found.is_empty()).then_some((question, list)))
-    }
-
     /// Runs the two candidate searches at the same time; `n_alone` candidates are looked for by words
     /// where there is no search by vector.
     fn side_by_side(
@@ -285,12 +269,12 @@ impl Retriever {
         if self.store.is_far() {
             return self.together(request, question, timings);
         }
-        let (store, for_words, filter) = (&self.store, &question.for_words, &question.filter);
+        let store = &self.store;
         let embedder = match ready(self, request, question) {
             Ok(embedder) => embedder,
             Err(semantic) => {
                 let begun = Instant::now();
-                let words = by_words(store, request, for_words, filter, n_alone);
+                let words = by_words(store, request, question, n_alone);
                 let skipped = words.as_ref().err().map(ToString::to_string);
                 timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
                 let skipped = semantic.skipped.clone();
@@ -309,7 +293,7 @@ impl Retriever {
             });
             let begun = Instant::now();
             let limit = request.pipeline.n_by_words;
-            let words = by_words(store, request, for_words, filter, limit);
+            let words = by_words(store, request, question, limit);
             let words = (words, begun.elapsed());
             let semantic = semantic.join().unwrap_or_else(|_| {
                 let message = "search by vector was skipped: it ended unexpectedly";
@@ -334,14 +318,14 @@ impl Retriever {
         timings: &mut Vec<StageTiming>,
     ) -> (Result<List>, Semantic) {
         let begun = Instant::now();
-        let (store, filter) = (&*self.store, &question.filter);
+        let store = &*self.store;
         let mut words = None;
         let both = |vector: QueryVector<'_>, warnings: &mut Vec<Warning>| {
             let for_words = &question.for_words;
             if for_words.should.is_empty() && for_words.must.is_empty() {
-                return by_vector(store, request, vector, filter, warnings);
+                return by_vector(store, request, vector, &question.filter, warnings);
             }
-            let (found, near) = by_both(store, request, for_words, vector, filter, warnings);
+            let (found, near) = by_both(store, request, question, vector, warnings);
             words = Some(found);
             near
         };
@@ -350,8 +334,7 @@ impl Retriever {
             Err(skipped) => *skipped,
         };
         let limit = request.pipeline.n_by_words;
-        let words =
-            words.unwrap_or_else(|| by_words(store, request, &question.for_words, filter, limit));
+        let words = words.unwrap_or_else(|| by_words(store, request, question, limit));
         let skipped = words.as_ref().err().map(ToString::to_string);
         timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
         let skipped = semantic.skipped.clone();

@@ -1,16 +1,22 @@
 //! Analyse: from what was typed to words the index knows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Warning;
-use store::{Clause, Filter, Form, WordsQuery};
-use text::{Analyzer, LanguageSet, QueryWord, TokenKind, content_weight, query_language};
+use store::{Clause, Filter, Form, Store, WordsQuery};
+use text::{
+    Analyzer, Language, LanguageSet, QueryWord, TokenKind, content_weight, function_language,
+    query_language,
+};
 
-use crate::Pipeline;
 use crate::syntax::{Part, parse};
+use crate::{Pipeline, Result, Scope};
 
 /// What the exact spelling counts beside the folded one.
 const EXACT_BOOST: f32 = 0.1;
+
+/// A pair of characters that says less than this only holds sentences together.
+const MIN_SAYING: f64 = 0.3;
 
 /// Words of a query beyond these are not looked for.
 const MAX_WORDS: usize = 256;
@@ -37,25 +43,19 @@ pub(crate) struct Question {
     pub(crate) is_strict: bool,
     /// How like the words are to those that were typed, up to 1: below it where one was corrected.
     pub(crate) likeness: f64,
+    /// The same question with single Han characters, for the scopes that have none of its words.
+    by_characters: Option<Box<ByCharacters>>,
+}
+
+/// A question with every Han character as a word, and which scopes are asked so.
+struct ByCharacters {
+    question: Question,
+    scopes: Vec<bool>,
 }
 
 /// Analyses a question for documents in the given languages.
 pub(crate) fn analyse(query: &str, pipeline: &Pipeline, languages: LanguageSet) -> Question {
     analyse_words(query, pipeline, languages, wanted_words)
-}
-
-/// Analyses a question with every Han character as a word beside the pairs: `换锁谁付钱` has no pair
-/// in common with a rule that says who pays for a lock. Nothing where there is none.
-pub(crate) fn analyse_characters(
-    query: &str,
-    pipeline: &Pipeline,
-    languages: LanguageSet,
-) -> Option<Question> {
-    let characters: WordsOf =
-        |text, languages| words_with(text, languages, |word| word.exact.chars().all(is_han));
-    let question = analyse_words(query, pipeline, languages, characters);
-    let is_character = |word: &QueryWord| word.kind == TokenKind::Character;
-    question.words.iter().any(is_character).then_some(question)
 }
 
 fn analyse_words(
@@ -75,10 +75,11 @@ fn analyse_words(
         warnings: parsed.warnings,
         is_strict: false,
         likeness: 1.0,
+        by_characters: None,
         plain,
     };
     question.words = question.words_in(languages);
-    let language = query_language(&question.plain, languages);
+    let language = language_of(&question.plain, &question.words, languages);
     // Words are analysed together: a language, and a compound, is told from its neighbours.
     for word in &question.words {
         let weight = content_weight(word, language) as f32;
@@ -95,6 +96,73 @@ fn analyse_words(
 }
 
 impl Question {
+    /// Asks a scope whose namespace has no word of the question by single Han characters beside the
+    /// pairs: `换锁谁付钱` has no pair in common with a rule that says who pays for a lock.
+    ///
+    /// The term statistics of a namespace tell, and never what was found: a document beside, or a
+    /// filter, must not change what a passage has of the question.
+    pub(crate) fn with_characters(
+        mut self,
+        query: &str,
+        pipeline: &Pipeline,
+        store: &Store,
+        scopes: &[Scope],
+    ) -> Result<Self> {
+        let characters: WordsOf =
+            |text, languages| words_with(text, languages, |word| word.exact.chars().all(is_han));
+        let question = analyse_words(query, pipeline, self.languages, characters);
+        let is_character = |word: &QueryWord| word.kind == TokenKind::Character;
+        if !question.words.iter().any(is_character) {
+            return Ok(self);
+        }
+        // Characters that are nowhere either would only make the question look longer.
+        let is_wanted = |scope| -> Result<bool> {
+            Ok(self.is_unknown_in(store, scope)? && !question.is_unknown_in(store, scope)?)
+        };
+        let scopes = scopes.iter().map(is_wanted).collect::<Result<Vec<bool>>>()?;
+        if scopes.contains(&true) {
+            self.by_characters = Some(Box::new(ByCharacters { question, scopes }));
+        }
+        Ok(self)
+    }
+
+    /// Gives the part of the words that only hold sentences of a language together.
+    pub(crate) fn function_share(&self, language: Language) -> f64 {
+        let words = self.words_in(LanguageSet::from_iter([language]));
+        let content: f64 = words.iter().map(|word| content_weight(word, language)).sum();
+        if words.is_empty() { 1.0 } else { 1.0 - content / words.len() as f64 }
+    }
+
+    /// Gives the question as a scope is asked.
+    pub(crate) fn in_scope(&self, scope_idx: usize) -> &Question {
+        let own = self.by_characters().filter(|_| self.is_by_characters(scope_idx));
+        own.unwrap_or(self)
+    }
+
+    /// Gives the question by single characters, where a scope is asked so.
+    pub(crate) fn by_characters(&self) -> Option<&Question> {
+        self.by_characters.as_ref().map(|own| &own.question)
+    }
+
+    /// Tells whether a scope is asked by single characters.
+    pub(crate) fn is_by_characters(&self, scope_idx: usize) -> bool {
+        let scopes = self.by_characters.as_ref().map(|own| &own.scopes);
+        scopes.and_then(|scopes| scopes.get(scope_idx)).copied().unwrap_or_default()
+    }
+
+    /// Tells whether no passage of a scope's namespace has a word of the question.
+    fn is_unknown_in(&self, store: &Store, scope: &Scope) -> Result<bool> {
+        let languages = store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all());
+        let terms: Vec<(Form, String)> = self
+            .words_in(languages)
+            .into_iter()
+            .flat_map(|word| word.terms)
+            .map(|term| (Form::Folded, term))
+            .collect();
+        let statistics = store.term_statistics(&scope.namespace, &terms)?;
+        Ok(statistics.terms.iter().all(|term| term.n_passages == 0))
+    }
+
     /// Gives the same words with their terms in other languages.
     fn words_in(&self, languages: LanguageSet) -> Vec<QueryWord> {
         let mut words = (self.words_of)(&self.plain, languages);
@@ -130,6 +198,14 @@ impl<'a> TermsByLanguage<'a> {
     }
 }
 
+/// Gives the language that a query is in, over documents in some languages.
+pub(crate) fn language_of(query: &str, words: &[QueryWord], languages: LanguageSet) -> Language {
+    let known = languages.iter().filter(|language| *language != Language::Unknown);
+    // Over documents in several languages a word may be a small one in one and a subject in another.
+    let function = (known.count() == 1).then(|| function_language(words, languages)).flatten();
+    function.unwrap_or_else(|| query_language(query, languages))
+}
+
 /// Gives the words of a text without repeating what a longer token says already.
 pub(crate) fn words_of(text: &str, languages: LanguageSet) -> Vec<QueryWord> {
     words_with(text, languages, |_| false)
@@ -146,18 +222,32 @@ fn words_with(
     is_wanted: impl Fn(&QueryWord) -> bool,
 ) -> Vec<QueryWord> {
     let mut words = Analyzer::new().analyze_query(text, languages);
-    let bigrams: std::collections::BTreeSet<u32> = words
+    let bigrams: BTreeSet<u32> = words
         .iter()
         .filter(|word| word.kind == TokenKind::Bigram)
         .map(|word| word.position)
         .collect();
     // A bigram covers its own position and the next one; a lone character stands for itself.
+    let in_bigram = |word: &QueryWord, bigrams: &BTreeSet<u32>| {
+        let before = word.position.checked_sub(1);
+        [Some(word.position), before].into_iter().flatten().any(|one| bigrams.contains(&one))
+    };
+    // One in a pair that says something: `行` is no word of `行吗`.
+    let saying: BTreeSet<u32> = words
+        .iter()
+        .filter(|word| word.kind == TokenKind::Bigram && !is_small(word))
+        .map(|word| word.position)
+        .collect();
     words.retain(|word| {
-        let is_covered = bigrams.contains(&word.position)
-            || word.position.checked_sub(1).is_some_and(|before| bigrams.contains(&before));
-        word.kind != TokenKind::Character || !is_covered || is_wanted(word)
+        let is_alone = word.kind != TokenKind::Character || !in_bigram(word, &bigrams);
+        is_alone || in_bigram(word, &saying) && is_wanted(word)
     });
     words
+}
+
+/// Tells whether a pair of characters only holds sentences together.
+fn is_small(word: &QueryWord) -> bool {
+    content_weight(word, Language::Unknown) < MIN_SAYING
 }
 
 /// Tells whether a character is a Han one between kana: a Japanese word of one character, such as
@@ -249,6 +339,39 @@ fn field(name: &str, value: &str) -> Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `tous` over English documents found a rule about all employees with 0.75.
+    #[test]
+    fn what_only_holds_sentences_together_is_told_by_a_language() {
+        let share = |query: &str, language: Language| {
+            let english = LanguageSet::from_iter([Language::English]);
+            analyse(query, &Pipeline::default(), english).function_share(language)
+        };
+        assert!(share("tous", Language::French) > 0.85);
+        assert!(share("tous", Language::English) < 0.1);
+        assert!(share("combien coûte le parking", Language::French) < 0.65);
+        // Over documents of one language a word of theirs is meant.
+        let language = |query: &str, documents: &[Language]| {
+            let documents = LanguageSet::from_iter(documents.iter().copied());
+            language_of(query, &wanted_words(query, documents), documents)
+        };
+        assert_eq!(language("care", &[Language::Romanian]), Language::Romanian);
+        assert_eq!(language("care", &[Language::English]), Language::English);
+    }
+
+    /// `行吗` found whatever has `行`, since neither pair is anywhere.
+    #[test]
+    fn a_character_of_a_pair_that_says_nothing_is_no_word() {
+        let characters = |query: &str| -> Vec<String> {
+            let words = words_with(query, LanguageSet::all(), |_| true);
+            let is_one = |word: &QueryWord| word.kind == TokenKind::Character;
+            words.into_iter().filter(is_one).map(|word| word.exact).collect()
+        };
+        assert!(characters("行吗").is_empty());
+        // `以` weighs next to nothing itself.
+        assert_eq!(characters("可以养猫吗"), ["以", "养", "猫", "吗"]);
+        assert_eq!(characters("换锁"), ["换", "锁"]);
+    }
 
     /// `犬を飼えますか` found nothing by words, although a rule says `犬の飼育`.
     #[test]

@@ -115,7 +115,8 @@ fn embed(
     let deadline = &request.deadline.part(EMBEDDING_SHARE, MAX_EMBEDDING_TIME);
     if !request.pipeline.model_rerank || !embedder.has_token_vectors() {
         let vector = embedder.embed_query(&question.plain, deadline)?;
-        let centred = Background::of(embedder)?.centre(&vector);
+        let mut centred = Background::of(embedder)?.centre(&vector);
+        centred.function_share = centred.language.map_or(0.0, |own| question.function_share(own));
         return Ok(EmbeddedQuery { centred, late: None });
     }
     let mean = infer::token_mean(embedder, deadline)?;
@@ -125,5 +126,7 @@ fn embed(
         let late = background.late(&matcher);
         (matcher, late)
     });
-    Ok(EmbeddedQuery { centred: background.centre(&embedded.pooled), late })
+    let mut centred = background.centre(&embedded.pooled);
+    centred.function_share = centred.language.map_or(0.0, |own| question.function_share(own));
+    Ok(EmbeddedQuery { centred, late })
 }

@@ -11,10 +11,10 @@ use model::NamespaceId;
 use store::{Clause, Filter, Form, Store, StoredPassage, WordsQuery};
 use text::{
     Analyzer, LanguageSet, PieceContext, QueryWord, TokenKind, content_weight, detect_language,
-    fold,
+    fold, is_function_word_anywhere,
 };
 
-use crate::candidates::{List, by_words};
+use crate::candidates::{List, by_words, by_words_in};
 use crate::question::{Question, analyse};
 use crate::{Request, Result};
 
@@ -53,7 +53,9 @@ pub(crate) fn second_try(
         let may_try = idx < MAX_WORDS && !request.deadline.is_over();
         let is_long = word.folded.chars().count() >= MIN_CHARS;
         let mut nearest = None;
-        if may_try && is_long && !is_known(store, request, word)? {
+        // A small word of any language is as it was meant: `what` is no slip of `wheat`.
+        let is_small = is_function_word_anywhere(&word.folded);
+        if may_try && is_long && !is_small && !is_known(store, request, word)? {
             n_unknown += u32::from(content_weight(word, language) >= 1.0);
             nearest = nearest_word(store, request, &word.folded)?;
         }
@@ -71,7 +73,8 @@ pub(crate) fn second_try(
     let mut corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
     corrected.likeness = likeness / f64::from(n_mended);
     let limit = request.pipeline.n_by_words;
-    let list = by_words(store, request, &corrected.for_words, &question.filter, limit)?;
+    corrected.filter.clone_from(&question.filter);
+    let list = by_words(store, request, &corrected, limit)?;
     Ok((!list.found.is_empty()).then_some((corrected, list)))
 }
 
@@ -97,7 +100,7 @@ fn nearest_word(store: &Store, request: &Request<'_>, word: &str) -> Result<Opti
     let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
     query.should.push(Clause::prefix(Form::Folded, start));
     let limit = request.pipeline.n_by_words;
-    let found = by_words(store, request, &query, &Filter::All, limit)?.found;
+    let found = by_words_in(store, request, |_| &query, &Filter::All, limit)?.found;
     let mut words = BTreeSet::new();
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let own = found.iter().filter(|found| found.scope_idx == scope_idx).take(MAX_PASSAGES);

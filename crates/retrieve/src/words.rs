@@ -7,11 +7,11 @@ use model::Span;
 use store::{Form, Store, StoredPassage};
 use text::{
     Analyzer, Language, LanguageSet, Match, QueryWord, Scratch, TokenKind, WantedWords,
-    content_weight, detect_language, query_language, shown_language,
+    content_weight, detect_language, shown_language,
 };
 
 use crate::features::WordFigures;
-use crate::question::{Question, TermsByLanguage};
+use crate::question::{Question, TermsByLanguage, language_of};
 use crate::snippet::WordMatch;
 use crate::{Result, Scope};
 
@@ -91,7 +91,7 @@ impl<'a> WeighedWords<'a> {
         let n_passages = statistics.n_passages as f64;
         let rarity_of = |n_with: f64| rarity(n_passages, n_with);
         let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
-        let (language, usual) = (query_language(query, languages), detect_language(query));
+        let (language, usual) = (language_of(query, words, languages), detect_language(query));
         let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
         let n_with: Vec<f64> = words
             .iter()
@@ -101,9 +101,15 @@ impl<'a> WeighedWords<'a> {
         let mut n_content = 0.0;
         for (idx, word) in words.iter().enumerate() {
             let mut weight = content_weight(word, language);
-            if n_with[idx] == 0.0 {
-                // A word that no passage has is what it usually is: `the` over German documents.
-                weight = weight.min(content_weight(word, usual));
+            // A word that no passage has is what it usually is: `the` over German documents. So is
+            // one of another language whose stem alone some passage has: `any` over Romanian ones,
+            // where it is cut to the word for a year.
+            let as_usual = content_weight(word, usual);
+            if as_usual < weight
+                && (n_with[idx] == 0.0
+                    || !languages.contains(usual) && !is_written(store, scope, word)?)
+            {
+                weight = as_usual;
             }
             n_content += weight;
             if is_across_words(words, &n_with, idx) {
@@ -255,6 +261,13 @@ impl<'a> WeighedWords<'a> {
             |set: BTreeSet<(usize, String)>| set.into_iter().map(|(_, text)| text).collect();
         (texts(exact), texts(folded))
     }
+}
+
+/// Tells whether a passage of a namespace has a word as it was typed.
+fn is_written(store: &Store, scope: &Scope, word: &QueryWord) -> Result<bool> {
+    let exact = [(Form::Exact, word.exact.clone())];
+    let statistics = store.term_statistics(&scope.namespace, &exact)?;
+    Ok(statistics.terms.iter().any(|term| term.n_passages > 0))
 }
 
 /// Tells whether a pair of characters lies across two words: no passage has it, and some passage

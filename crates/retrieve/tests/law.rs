@@ -1,8 +1,8 @@
 //! The law of the score, at the level of the retriever.
 //!
 //! - A score is a function of the query, the passage and the term statistics of its namespace:
-//!   which other candidates there are changes nothing, nor what is searched in other namespaces and
-//!   in which language that is.
+//!   which other candidates there are changes nothing, nor a filter, nor what is searched in other
+//!   namespaces and in which language that is.
 //! - Neither the limit nor the threshold nor the grouping changes a score.
 //! - Giving other passages vectors changes nothing, and a passage without a vector scores as it
 //!   does by words alone.
@@ -148,6 +148,13 @@ const ALIKE: [&str; 14] = [
     "bus", "canteen", "discount", "people",
 ];
 
+/// Characters that make pairs with each other and with those around them.
+const CHARACTERS: [&str; 8] = ["换", "锁", "谁", "付", "钱", "费", "用", "门"];
+
+fn of_characters() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&CHARACTERS[..]), 2..5).prop_map(|all| all.concat())
+}
+
 fn alike() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&ALIKE[..]), 1..6).prop_map(|words| words.join(" "))
 }
@@ -194,6 +201,24 @@ fn ask(retriever: &Retriever, query: &str, asked: &Case) -> Response {
             deadline: &Deadline::after(Duration::from_secs(60)),
         })
         .unwrap()
+}
+
+/// Asks for everything in some namespaces at once.
+fn ask_in(retriever: &Retriever, query: &str, namespaces: &[NamespaceId]) -> Response {
+    let scope =
+        |namespace: &NamespaceId| Scope { namespace: namespace.clone(), filter: Filter::All };
+    let scopes: Vec<Scope> = namespaces.iter().map(scope).collect();
+    let request = Request {
+        query,
+        scopes: &scopes,
+        limit: 100,
+        offset: 0,
+        threshold: None,
+        grouping: Grouping::Passages,
+        pipeline: &Pipeline::default(),
+        deadline: &Deadline::after(Duration::from_secs(60)),
+    };
+    retriever.search(&request).unwrap()
 }
 
 fn scores(response: &Response) -> BTreeMap<String, f64> {
@@ -321,29 +346,42 @@ proptest! {
             elsewhere.iter().enumerate().map(|(idx, text)| document(idx + 100, text)).collect();
         fixture.store.upsert(&other, &documents).unwrap();
         let retriever = fixture.by_words();
-        let search = |namespaces: &[NamespaceId]| {
-            let scope = |namespace: &NamespaceId| {
-                Scope { namespace: namespace.clone(), filter: Filter::All }
-            };
-            let scopes: Vec<Scope> = namespaces.iter().map(scope).collect();
-            let request = Request {
-                query: &query,
-                scopes: &scopes,
-                limit: 100,
-                offset: 0,
-                threshold: None,
-                grouping: Grouping::Passages,
-                pipeline: &Pipeline::default(),
-                deadline: &Deadline::after(Duration::from_secs(60)),
-            };
-            retriever.search(&request).unwrap()
-        };
-        let alone = search(&[namespace()]);
+        let alone = ask_in(&retriever, &query, &[namespace()]);
         // Where no word is found, another one is looked for in its place.
         prop_assume!(alone.corrected.is_none());
-        let beside = scores(&search(&[namespace(), other]));
+        let beside = scores(&ask_in(&retriever, &query, &[namespace(), other]));
         for (document, score) in scores(&alone) {
             prop_assert_eq!(beside.get(&document), Some(&score), "{}", document);
+        }
+    }
+
+    /// `换锁谁付钱` was asked by single characters where no pair of them was found: a neighbour or a
+    /// filter that had one or left one out changed what every other passage scored.
+    #[test]
+    fn neither_neighbours_nor_filters_decide_whether_single_characters_count(
+        texts in prop::collection::vec(of_characters(), 2..6),
+        elsewhere in prop::collection::vec(of_characters(), 1..6),
+        query in of_characters(),
+    ) {
+        let fixture = Fixture::new(texts);
+        let other = NamespaceId::new("elsewhere");
+        fixture.store.create_namespace(&other, &Manifest::current(None)).unwrap();
+        let documents: Vec<Document> =
+            elsewhere.iter().enumerate().map(|(idx, text)| document(idx + 100, text)).collect();
+        fixture.store.upsert(&other, &documents).unwrap();
+        let retriever = fixture.by_words();
+        let known = scores(&ask(&retriever, &query, &EVERYTHING));
+        let beside = scores(&ask_in(&retriever, &query, &[namespace(), other]));
+        for (document, score) in &known {
+            prop_assert_eq!(beside.get(document), Some(score), "{} {}", query, document);
+            let only = Filter::Documents(vec![DocumentId::new(document.as_str())]);
+            let alone = scores(&ask(&retriever, &query, &Case { filter: only, ..EVERYTHING }));
+            prop_assert_eq!(alone.get(document), Some(score), "{} {}", query, document);
+        }
+        for document in (0..).map_while(|idx| fixture.texts.get(idx).map(|_| format!("d{idx}"))) {
+            let only = Filter::Documents(vec![DocumentId::new(document.as_str())]);
+            let alone = scores(&ask(&retriever, &query, &Case { filter: only, ..EVERYTHING }));
+            prop_assert_eq!(alone.get(&document), known.get(&document), "{} {}", query, document);
         }
     }
 

@@ -69,4 +69,9 @@ pub(super) fn fill_in(judged: &mut Judged, query: &CentredQuery, cosine: f64) {
     let language = judged.passage.language;
     judged.evidence.vector = Some(query.nearness(language, cosine));
     judged.evidence.is_foreign |= query.is_foreign_to(language);
+    // `tous` over English documents is a function word, which neither its letters nor the documents
+    // show and the model tells; as far as the passage has the words, they are its own language's.
+    let words = &mut judged.evidence.words;
+    let uncovered = 1.0 - words.coverage.clamp(0.0, 1.0);
+    words.function_share = words.function_share.max(query.function_share * uncovered);
 }

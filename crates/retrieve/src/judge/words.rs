@@ -35,10 +35,15 @@ pub(super) fn judge(
         .map(|scope| store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all()));
     let own: Vec<LanguageSet> = own.collect();
     let single = wanted.iter().flatten().map(|language| LanguageSet::from_iter([*language]));
-    let terms = TermsByLanguage::new(question, own.iter().copied().chain(single));
-    let weighed = (request.scopes.iter().zip(&own).zip(&wanted))
-        .map(|((scope, own), wanted)| {
-            WeighedWords::new(store, scope, *own, question, &terms, wanted)
+    let sets: Vec<LanguageSet> = own.iter().copied().chain(single).collect();
+    let terms = TermsByLanguage::new(question, sets.iter().copied());
+    let characters = question.by_characters();
+    let characters = characters.map(|own| TermsByLanguage::new(own, sets.iter().copied()));
+    let weighed = (request.scopes.iter().enumerate().zip(&own).zip(&wanted))
+        .map(|(((scope_idx, scope), own), wanted)| {
+            let characters = characters.as_ref().filter(|_| question.is_by_characters(scope_idx));
+            let terms = characters.unwrap_or(&terms);
+            WeighedWords::new(store, scope, *own, question, terms, wanted)
         })
         .collect::<Result<Vec<_>>>()?;
     let first_rank = u32::try_from(n_before).unwrap_or(u32::MAX).saturating_add(1);

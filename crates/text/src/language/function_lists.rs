@@ -16,7 +16,7 @@ pub(super) const FUNCTION_WORDS: &[(Language, &str)] = &[
          further then once here because until while against through up down out off over \
          under too one ones please tell explain describe show give find list know interested \
          want like get make use used using any anything something let article articles \
-         information etc e.g i.e s t m re",
+         information etc e.g i.e s t m re yes would all",
     ),
     (
         Language::Romanian,
@@ -38,7 +38,7 @@ pub(super) const FUNCTION_WORDS: &[(Language, &str)] = &[
          hatte gibt da dort hier dann so sehr viel viele mehr alle alles etwas nichts in an \
          am um bis ab vor unter gegen ohne zwischen wahrend ins vom beim bitte sag sage \
          erklare erklaren zeig zeige zeigen finde finden suche liste thema betreffend \
-         bezuglich schon immer jemand andere anderen einen einem",
+         bezuglich schon immer jemand andere anderen einen einem dies nein ja möchte",
     ),
     (
         Language::French,
@@ -49,7 +49,7 @@ pub(super) const FUNCTION_WORDS: &[(Language, &str)] = &[
          depuis pendant avant apres tres aussi autre autres meme mon ma mes ton ta tes votre \
          vos notre nos leurs cet cela ca ceci celui celle ceux tous toute toutes quelque \
          quelques chaque aucun aucune dites dire expliquez montrez trouver cherche liste \
-         propos concernant sujet faire",
+         propos concernant sujet faire oui non dis",
     ),
     (
         Language::Spanish,

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use crate::analyze::{QueryWord, TokenKind};
 use crate::fold;
 use crate::language::function_lists::FUNCTION_WORDS;
-use crate::language::{Language, is_small_word_of};
+use crate::language::{Language, LanguageSet, is_small_word_of};
 
 /// What a function word counts against a content word.
 const FUNCTION: f64 = 0.12;
@@ -39,6 +39,7 @@ pub fn content_weight(word: &QueryWord, language: Language) -> f64 {
             false => 1.0,
         },
         TokenKind::Character if KOREAN.contains(word.exact.as_str()) => FUNCTION,
+        TokenKind::Bigram if HAN_PAIRS.contains(&word.exact.as_str()) => FUNCTION,
         TokenKind::Bigram | TokenKind::Character => {
             let n_chars = word.exact.chars().count().max(1);
             let n_function = word.exact.chars().filter(|char| is_function_char(*char)).count();
@@ -55,6 +56,20 @@ pub fn content_weight(word: &QueryWord, language: Language) -> f64 {
 pub fn is_function_word(folded: &str, language: Language) -> bool {
     is_small_word_of(folded, language)
         || LISTED.get(&language).is_some_and(|words| words.folded.contains(folded))
+}
+
+/// Tells the same of a word in any language: one that is never a slip of the keys.
+pub fn is_function_word_anywhere(folded: &str) -> bool {
+    crate::language::stop_words::languages_of(folded).is_some()
+        || LISTED.values().any(|words| words.folded.contains(folded))
+}
+
+/// Gives the first of some languages in which the words of a query are function words all. `care`
+/// is one in Romanian, and over Romanian documents nothing else is meant.
+pub fn function_language(words: &[QueryWord], languages: LanguageSet) -> Option<Language> {
+    let is_all = |language: &Language| words.iter().all(|word| is_function(word, *language));
+    let is_plain = words.iter().all(|word| word.kind == TokenKind::Word);
+    (is_plain && !words.is_empty()).then(|| languages.iter().find(is_all)).flatten()
 }
 
 /// Tells the same of a word as it was typed: marks that tell words apart count where people write
@@ -104,6 +119,14 @@ fn is_function_char(char: char) -> bool {
 const CHINESE: &str = "的了是在和与與及或吗嗎呢吧啊么麼什甚哪谁誰怎几幾为為何如请請问問被把从從\
     于於这這那其之而且但就都也还還很到由以所并並個个些多少沒没";
 
+/// Pairs that only ask, of which one character alone may belong to a subject: `可` is in `许可`, and
+/// `時` in `時計`.
+const HAN_PAIRS: [&str; 31] = [
+    "可以", "可否", "能否", "能不", "不能", "是否", "不是", "应该", "應該", "有没", "没有", "有沒",
+    "沒有", "要不", "不要", "行吗", "行嗎", "会不", "么办", "麼辦", "哪里", "哪裡", "时候", "時候",
+    "么时", "麼時", "是不", "何時", "何処", "知り", "教え",
+];
+
 /// Korean particles, which say nothing by themselves. Inside a word the same syllables do (`은행`),
 /// so that only a lone one is taken for a particle.
 const KOREAN: &str = "은는이가을를의에도로와과만";
@@ -144,6 +167,22 @@ mod tests {
         assert!(content("とはなんですか").is_empty());
         assert!(content("은").is_empty());
         assert!(!content("은행").is_empty());
+    }
+
+    /// `可以吗`, `有没有` and `何時` scored over 0.6 over a dozen rules, one of which has the pair.
+    #[test]
+    fn a_pair_that_only_asks_says_nothing() {
+        for query in ["可以吗", "有没有", "要不要", "行吗", "怎么办", "何時", "知りたい"]
+        {
+            let words = Analyzer::new().analyze_query(query, LanguageSet::all());
+            let mut pairs = words.iter().filter(|word| word.kind == TokenKind::Bigram);
+            assert!(
+                pairs.all(|word| content_weight(word, Language::Chinese) == FUNCTION),
+                "{query}"
+            );
+        }
+        assert_eq!(content("许可"), ["许", "许可", "可"]);
+        assert_eq!(content("時計"), ["時", "時計", "計"]);
     }
 
     /// `die` found any rule of a German book with 0.89, and `cat` counted as a Romanian particle.

@@ -8,7 +8,9 @@ mod stem;
 mod stop_words;
 
 pub use detect::{detect_language, query_language, shown_language};
-pub use function_words::{content_weight, is_function_word};
+pub use function_words::{
+    content_weight, function_language, is_function_word, is_function_word_anywhere,
+};
 pub use set::{Language, LanguageSet, UnknownLanguage};
 pub(crate) use stem::{keeps_beginnings, push_stem, script_of_word, stemming_language};
 
