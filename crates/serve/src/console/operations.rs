@@ -297,14 +297,14 @@ fn fact(value: &Value) -> Markup {
                 .map(|row| row.keys().collect())
                 .unwrap_or_default();
             html! { div .scroll tabindex="0" { table {
-                thead { tr { @for column in &columns { th scope="col" .num[rows[0][column.as_str()].is_number()] { (column) } } } }
+                thead { tr { @for column in &columns { th scope="col" .num[rows[0][column.as_str()].is_number()] { (capitalised(column)) } } } }
                 tbody { @for row in rows { tr { @for column in &columns {
                     @let cell = &row[column.as_str()];
                     td .num[cell.is_number()] { (cell.as_u64().map_or_else(|| shown(cell), |count| thousands(count as usize))) } } } } }
             } } }
         }
         Value::Object(members) => {
-            html! { dl .facts { @for (name, value) in members { dt { (name) } dd { (shown(value)) } } } }
+            html! { dl .facts { @for (name, value) in members { dt { (capitalised(name)) } dd { (shown(value)) } } } }
         }
         other @ (Value::Null
         | Value::Bool(_)
@@ -312,6 +312,13 @@ fn fact(value: &Value) -> Markup {
         | Value::String(_)
         | Value::Array(_)) => html! { p { (shown(other)) } },
     }
+}
+
+/// A name as the beginning of a line.
+fn capitalised(name: &str) -> String {
+    let mut chars = name.chars();
+    let first = chars.next().map(|char| char.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", chars.as_str().replace('_', " "))
 }
 
 fn settings(configuration: &Value) -> Markup {

@@ -10,7 +10,8 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use model::Caller;
 
-use super::layout::{bare, respond};
+use super::frame::bare;
+use super::layout::respond;
 use super::params::Params;
 use super::seal::Seal;
 use super::session::{self, CookieScope, SESSION, Session, VIEW_AS, set_cookie};
