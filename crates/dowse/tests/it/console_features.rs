@@ -178,6 +178,7 @@ fn a_person_finds_out_what_agents_find_and_why() {
         .unwrap();
     assert!(evaluated.status.success(), "{}", String::from_utf8_lossy(&evaluated.stderr));
     person.click("form[action$=forget] button");
+    person.click("#ask [value=yes]");
     person.sees("1 judged query");
     person.has_not_complained();
 }
@@ -342,7 +343,14 @@ fn a_person_makes_things_for_agents() {
             .unwrap()
             .contains(&key)
     );
+    // Nothing happens to whoever has second thoughts.
     person.click("form[action$=revoke-key] button");
+    person.sees("Revoke this key?");
+    person.browser.press("Escape");
+    person.wait("!document.querySelector('dialog[open]')");
+    assert_eq!(person.count("form[action$=revoke-key]"), 1);
+    person.click("form[action$=revoke-key] button");
+    person.click("#ask [value=yes]");
     person.wait("!document.querySelector('form[action$=revoke-key]')");
     person.click("td a[href*='/contexts/documents/']");
     person.click(".tree a");

@@ -45,6 +45,7 @@ pub(super) fn document(
                 @if viewer.app.authenticator.is_required() { (form(viewer, LEAVE, "/sign-out")) }
                 @if viewer.is_viewing_as() { (form(viewer, STOP, "/view-as/stop")) }
                 (keys())
+                (question())
             }
         }
     }
@@ -174,6 +175,19 @@ fn keys() -> Markup {
             }
             label .check { input type="checkbox" data-letters checked; "Letters are keys" }
             form method="dialog" { button { "Close" } }
+        }
+    }
+}
+
+/// Where the script asks about what cannot be undone; each form brings its own question.
+fn question() -> Markup {
+    html! {
+        dialog #ask aria-labelledby="ask-question" {
+            h2 #ask-question { "Are you sure?" }
+            form .actions method="dialog" {
+                button value="" autofocus { "Cancel" }
+                button .danger value="yes" { "Delete" }
+            }
         }
     }
 }

@@ -84,8 +84,12 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
 }
 
 fn refusal(viewer: &Viewer) -> Option<Response> {
+    let hint = match viewer.is_viewing_as() {
+        true => "press `Stop` in the bar at the top to look with your own eyes again",
+        false => "sign in with a key that has the role `admin`",
+    };
     let error = ToolError::new(Code::Forbidden, "only administrators see how the server is doing")
-        .with_hint("sign in with a key that has the role `admin`");
+        .with_hint(hint);
     (!viewer.caller.is_admin()).then(|| error_page(viewer, &error))
 }
 
@@ -300,7 +304,8 @@ fn fact(value: &Value) -> Markup {
                 thead { tr { @for column in &columns { th scope="col" .num[rows[0][column.as_str()].is_number()] { (capitalised(column)) } } } }
                 tbody { @for row in rows { tr { @for column in &columns {
                     @let cell = &row[column.as_str()];
-                    td .num[cell.is_number()] { (cell.as_u64().map_or_else(|| shown(cell), |count| thousands(count as usize))) } } } } }
+                    @if column.as_str() == "namespace" { td .path { (said_namespace(&shown(cell))) br; span .note { code { (shown(cell)) } } } }
+                    @else { td .num[cell.is_number()] { (cell.as_u64().map_or_else(|| shown(cell), |count| thousands(count as usize))) } } } } } }
             } } }
         }
         Value::Object(members) => {
@@ -311,6 +316,17 @@ fn fact(value: &Value) -> Markup {
         | Value::Number(_)
         | Value::String(_)
         | Value::Array(_)) => html! { p { (shown(other)) } },
+    }
+}
+
+/// What a namespace of the store holds.
+fn said_namespace(name: &str) -> &'static str {
+    match name.split_once('_') {
+        Some(("knowledge", _)) => "Documents of a knowledge base with one clearance and department",
+        Some(("project", _)) => "A JSON document",
+        Some(("files", _)) => "Names of files",
+        None if name == "files" => "Files of the folders",
+        _ => "Others",
     }
 }
 

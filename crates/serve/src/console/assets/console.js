@@ -158,16 +158,25 @@
   });
 
   // What cannot be undone is asked about once.
+  const ask = $("#ask");
   document.addEventListener("submit", event => {
-    const form = event.target;
-    if (!("confirm" in form.dataset) || event.defaultPrevented) return;
-    if (!confirm(form.elements.question?.value)) { event.preventDefault(); return; }
-    // Without this answer the server asks on a page of its own.
-    const answer = document.createElement("input");
-    answer.type = "hidden";
-    answer.name = "confirmed";
-    answer.value = "yes";
-    form.append(answer);
+    const { target: form, submitter } = event;
+    if (!("confirm" in form.dataset) || event.defaultPrevented || form.elements.confirmed || !ask) return;
+    event.preventDefault();
+    $("#ask-question").textContent = form.elements.question?.value || "Are you sure?";
+    $("[value=yes]", ask).textContent = submitter?.textContent.trim() || "Yes";
+    ask.returnValue = "";
+    ask.onclose = () => {
+      if (ask.returnValue !== "yes") return;
+      // Without this answer the server asks on a page of its own.
+      const answer = document.createElement("input");
+      answer.type = "hidden";
+      answer.name = "confirmed";
+      answer.value = "yes";
+      form.append(answer);
+      form.requestSubmit(submitter);
+    };
+    ask.showModal();
   });
 
   // Progress: parts of a page that the server sends anew as it goes. A page has one connection for
@@ -300,7 +309,7 @@
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && isTyping(event.target)) { event.target.blur(); return; }
-    if (isTyping(event.target) || dialog?.open || !hasLetters) return;
+    if (isTyping(event.target) || $("dialog[open]") || !hasLetters) return;
     if (isGoing) {
       isGoing = false;
       const link = $(`.sections [data-go="${CSS.escape(event.key)}"]`);
