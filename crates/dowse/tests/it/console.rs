@@ -68,6 +68,17 @@ fn one_signs_in_with_a_key_and_out_again() {
     }
     // A program is told so, not sent to a form.
     assert_eq!(http.get("/tools").status, 401);
+    let typed = |path: &str| http.send(&Request::new("GET", path).header("Accept", "*/*"));
+    for path in ["/", "/tools", "/activity?view=cost"] {
+        let asked = typed(path);
+        assert_eq!(asked.status, 401, "{path}");
+        assert!(asked.header("www-authenticate").is_some(), "{path}");
+        assert!(asked.header("content-type").unwrap().starts_with("text/html"), "{path}");
+        assert!(asked.text().contains("action=\"/sign-in\""), "{}", asked.text());
+    }
+    for path in ["/sources.json", "/activity/export", "/v1/jobs"] {
+        assert_eq!(typed(path).json()["error"]["code"], "UNAUTHORIZED", "{path}");
+    }
     let form = page(http, "/sign-in", "");
     let token = form_token(&form);
     let wrong = [("form_token", token.as_str()), ("credential", "not a key of this server")];

@@ -181,6 +181,17 @@ pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
         .is_some_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("text/html")))
 }
 
+/// Tells whether whoever asks takes whatever there is, as `curl` does.
+pub(super) fn takes_anything(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("*/*")))
+}
+
+/// Tells whether a path is that of a section.
+pub(super) fn is_section(path: &str) -> bool {
+    Section::GROUPS.iter().flat_map(|(_, sections)| *sections).any(|known| known.path() == path)
+}
+
 /// A page for an address that does not exist, with the sections for whoever may see them.
 pub(crate) fn missing_page(viewer: &Viewer) -> Response {
     let body = html! {
