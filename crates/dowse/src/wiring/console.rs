@@ -192,7 +192,7 @@ fn disk(data_dir: &Path) -> Value {
         .into_iter()
         .map(|(name, n_bytes, is_cut)| json!({ "name": name, "bytes": n_bytes, "is_cut": is_cut }));
     json!({
-        "folder": data_dir.display().to_string(),
+        "folder": fs_err::canonicalize(data_dir).unwrap_or(data_dir.to_owned()).display().to_string(),
         "free": free_bytes(data_dir),
         "parts": parts.collect::<Value>(),
     })

@@ -68,6 +68,17 @@ fn one_signs_in_with_a_key_and_out_again() {
     }
     // A program is told so, not sent to a form.
     assert_eq!(http.get("/tools").status, 401);
+    let typed = |path: &str| http.send(&Request::new("GET", path).header("Accept", "*/*"));
+    for path in ["/", "/tools", "/activity?view=cost"] {
+        let asked = typed(path);
+        assert_eq!(asked.status, 401, "{path}");
+        assert!(asked.header("www-authenticate").is_some(), "{path}");
+        assert!(asked.header("content-type").unwrap().starts_with("text/html"), "{path}");
+        assert!(asked.text().contains("action=\"/sign-in\""), "{}", asked.text());
+    }
+    for path in ["/sources.json", "/activity/export", "/v1/jobs"] {
+        assert_eq!(typed(path).json()["error"]["code"], "UNAUTHORIZED", "{path}");
+    }
     let form = page(http, "/sign-in", "");
     let token = form_token(&form);
     let wrong = [("form_token", token.as_str()), ("credential", "not a key of this server")];
@@ -104,6 +115,46 @@ fn one_signs_in_with_a_key_and_out_again() {
     let reader = sign_in(http, READER);
     assert_eq!(page(http, "/operations", &reader).status, 403);
     assert_eq!(page(http, "/view-as", &reader).status, 403);
+}
+
+/// The first form of a page was signing out, and the sections were in every page twice.
+#[test]
+fn a_page_begins_with_its_own_form_and_has_everything_once() {
+    let test_server = TestServer::start_with(KEYS, &[("TEST_KEY", KEY), ("TEST_READER", READER)]);
+    let http = test_server.http();
+    let ann = sign_in(http, KEY);
+    let token = form_token(&page(http, "/view-as", &ann));
+    let began = post(http, "/view-as", &ann, &[("form_token", token.as_str()), ("subject", "bob")]);
+    let view = began.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    for cookie in [ann.clone(), format!("{ann}; {view}")] {
+        let start = page(http, "/", &cookie).text();
+        let (_, form) = start.split_once("<form ").unwrap();
+        let form = form.split('>').next().unwrap();
+        assert!(form.contains("role=\"search\"") && form.contains("method=\"get\""), "{form}");
+        assert_eq!(start.matches("data-go=\"t\"").count(), 1, "{start}");
+        assert_eq!(start.matches("Sign out").count(), 1, "{start}");
+        assert_eq!(start.matches("action=\"/sign-out\"").count(), 1, "{start}");
+    }
+}
+
+/// An address that nothing has was a page without the sections.
+#[test]
+fn an_unknown_address_is_within_the_sections_for_who_may_see_them() {
+    let test_server = TestServer::start_with(KEYS, &[("TEST_KEY", KEY), ("TEST_READER", READER)]);
+    let http = test_server.http();
+    for path in ["/no-such-page", "/knowledge/a/b/c", "/activity/a/b"] {
+        let stranger = page(http, path, "");
+        assert_eq!(stranger.status, 404, "{path}");
+        assert!(!stranger.text().contains("data-go"), "{}", stranger.text());
+        let known = page(http, path, &sign_in(http, READER));
+        assert_eq!(known.status, 404, "{path}");
+        assert!(known.text().contains("data-go=\"t\""), "{}", known.text());
+        assert!(known.text().contains("<h1>Not found</h1>"), "{}", known.text());
+        // A program is told in its own form.
+        let program = http.get(path);
+        assert_eq!(program.status, 404);
+        assert_eq!(program.json()["error"]["code"], "NOT_FOUND");
+    }
 }
 
 #[test]

@@ -178,7 +178,8 @@ fn a_person_finds_out_what_agents_find_and_why() {
         .unwrap();
     assert!(evaluated.status.success(), "{}", String::from_utf8_lossy(&evaluated.stderr));
     person.click("form[action$=forget] button");
-    person.sees("1 judged queries");
+    person.click("#ask [value=yes]");
+    person.sees("1 judged query");
     person.has_not_complained();
 }
 
@@ -316,6 +317,13 @@ fn a_person_makes_things_for_agents() {
     person.wait("document.querySelector('[data-refresh] a')?.textContent === 'manual'");
     let project = person.browser.evaluate("location.pathname").as_str().unwrap().to_owned();
     person.open(&project);
+    person.unfold("Change its name or members");
+    for (position, name) in ["ann", "bob"].into_iter().enumerate() {
+        // The row for one more comes as the last one is filled.
+        person.fill(&format!("#change-project-member-{position}"), name);
+    }
+    person.click("form[action$=update-project] button");
+    person.sees("members: ann (reads), bob (reads)");
     person.unfold("New tool");
     person.fill("form[action$=create-tool] input[name=name]", "search_manual");
     person.click("form[action$=create-tool] button");
@@ -335,7 +343,14 @@ fn a_person_makes_things_for_agents() {
             .unwrap()
             .contains(&key)
     );
+    // Nothing happens to whoever has second thoughts.
     person.click("form[action$=revoke-key] button");
+    person.sees("Revoke this key?");
+    person.browser.press("Escape");
+    person.wait("!document.querySelector('dialog[open]')");
+    assert_eq!(person.count("form[action$=revoke-key]"), 1);
+    person.click("form[action$=revoke-key] button");
+    person.click("#ask [value=yes]");
     person.wait("!document.querySelector('form[action$=revoke-key]')");
     person.click("td a[href*='/contexts/documents/']");
     person.click(".tree a");
@@ -375,6 +390,33 @@ fn a_page_in_the_background_leaves_its_connection_to_others() {
     assert_eq!(person.browser.evaluate("opened[0].readyState"), json!(2));
     person.browser.evaluate("seen(true)");
     assert_eq!(person.browser.evaluate("opened.length"), json!(2));
+    person.has_not_complained();
+}
+
+/// On a phone the sections open from a button; a question that was typed is a step, and Back leads
+/// to the page before it.
+#[test]
+fn a_person_opens_the_menu_and_goes_back_from_a_question() {
+    let demo = Demo::start();
+    let Some(mut person) = Person::at(demo.server.url("")) else { return };
+    let is_shown = "document.querySelector('.sections').checkVisibility()";
+    person.open("/");
+    assert!(person.browser.is_true(is_shown), "beside the page where it is wide");
+    person.browser.resize(390, 800);
+    person.open("/");
+    assert!(!person.browser.is_true(is_shown));
+    person.click(".menu");
+    person.wait(is_shown);
+    person.click(".sections a[href='/sources']");
+    person.wait("location.pathname === '/sources' && document.querySelector('.grid')");
+    person.open("/");
+    person.fill("#q", "remote work");
+    person.wait("document.querySelector('.hits .title') && location.search !== ''");
+    person.browser.evaluate("history.back()");
+    person.wait("location.search === '' && document.querySelector('.start')?.checkVisibility()");
+    assert_eq!(person.count(".hits"), 0);
+    person.browser.evaluate("history.forward()");
+    person.wait("document.querySelector('.hits .title') && location.search !== ''");
     person.has_not_complained();
 }
 
@@ -519,7 +561,7 @@ fn a_person_signs_in_and_looks_through_other_eyes() {
     person.click(".viewing button");
     person.wait("!document.querySelector('.viewing')");
 
-    person.click(".side > .person button");
+    person.click(".side .person button");
     person.wait("location.pathname === '/sign-in'");
     person.open("/");
     person.wait("location.pathname === '/sign-in'");

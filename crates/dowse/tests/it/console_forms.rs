@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 use testkit::{Folder, Http, Request, Response};
 
-use crate::console::{form_token, page, post};
+use crate::console::{form_token, page, post, sign_in};
 use crate::test_server::TestServer;
 
 /// Follows an answer to a form to its page, with the cookies that it set.
@@ -174,6 +174,83 @@ fn the_department_and_the_clearance_of_a_collection_can_be_changed() {
     assert_eq!(change("legal", "secret"), (json!("legal"), json!("secret")));
     assert!(page(http, &place, "").text().contains("department legal"));
     assert_eq!(change("", "internal"), (Value::Null, json!("internal")));
+}
+
+/// Whom a base or a collection is shared with could be said by REST alone.
+#[test]
+fn what_is_shared_by_name_is_in_the_forms() {
+    let server = TestServer::start("");
+    let http = server.http();
+    let token = form_token(&page(http, "/knowledge", ""));
+    let token = ("form_token", token.as_str());
+    let new = [token, ("name", "Rules"), ("shared_users", "ann\r\nkey:bob"), ("shared_groups", "")];
+    let made = post(http, "/do/create-base", "", &new);
+    let place = made.header("location").unwrap().to_owned();
+    let id = place.rsplit('/').next().unwrap();
+    let shared = |path: &str| http.get(path).json()["shared_with"].clone();
+    let rest = format!("/v1/knowledge-bases/{id}");
+    assert_eq!(shared(&rest), json!({ "users": ["ann", "key:bob"], "groups": [] }));
+    assert!(page(http, &place, "").text().contains("ann\nkey:bob</textarea>"));
+    assert!(page(http, "/knowledge", "").text().contains("administrators and 2 more by name"));
+    // A form of a page that did not ask takes nothing away; an emptied field does.
+    let change = [token, ("id", id), ("name", "Laws"), ("next", &place)];
+    assert_eq!(post(http, "/do/update-base", "", &change).status, 303);
+    assert_eq!(shared(&rest)["users"], json!(["ann", "key:bob"]));
+    let change = [&change[..], &[("shared_users", ""), ("shared_groups", "legal")]].concat();
+    assert_eq!(post(http, "/do/update-base", "", &change).status, 303);
+    assert_eq!(shared(&rest), json!({ "users": [], "groups": ["legal"] }));
+
+    let new = [token, ("parent", id), ("name", "All"), ("clearance", "internal")];
+    let new = [&new[..], &[("shared_groups", "legal\r\n")]].concat();
+    let made = post(http, "/do/create-collection", "", &new);
+    let place = made.header("location").unwrap().to_owned();
+    let id = place.rsplit('/').next().unwrap();
+    let rest = format!("/v1/collections/{id}");
+    assert_eq!(shared(&rest), json!({ "users": [], "groups": ["legal"] }));
+    let change = [token, ("id", id), ("name", "All"), ("clearance", "internal"), ("next", &place)];
+    let change = [&change[..], &[("shared_users", "eve"), ("shared_groups", "")]].concat();
+    assert_eq!(post(http, "/do/update-collection", "", &change).status, 303);
+    assert_eq!(shared(&rest), json!({ "users": ["eve"], "groups": [] }));
+}
+
+/// Members of a project could be said by REST alone, and an editor was shown the form that only
+/// its owner may send.
+#[test]
+fn members_of_a_project_are_in_its_form() {
+    let config = "[[auth.keys]]\nname = \"ann\"\nkey_env = \"TEST_ANN\"\n\
+                  [[auth.keys]]\nname = \"bob\"\nkey_env = \"TEST_BOB\"\n";
+    let (ann, bob) = ("a key of ann, who owns a project", "a key of bob, who works on it");
+    let server = TestServer::start_with(config, &[("TEST_ANN", ann), ("TEST_BOB", bob)]);
+    let http = server.http();
+    let (ann, bob) = (sign_in(http, ann), sign_in(http, bob));
+    let token = form_token(&page(http, "/contexts", &ann));
+    let made =
+        post(http, "/do/create-project", &ann, &[("form_token", &token), ("name", "Manuals")]);
+    let place = made.header("location").unwrap().to_owned();
+    assert_eq!(page(http, &place, &bob).status, 403);
+    let shown = page(http, &place, &ann);
+    let form = fields(&shown, "/do/update-project");
+    assert_eq!(form.iter().filter(|(name, _)| name == "member").count(), 1, "{form:?}");
+    let change = |members: &[(&str, &str)]| {
+        let id = place.rsplit('/').next().unwrap();
+        let mut form =
+            vec![("form_token", token.as_str()), ("id", id), ("next", &place), ("members", "1")];
+        form.push(("name", "Manuals"));
+        for (member, role) in members {
+            form.extend([("member", *member), ("role", *role)]);
+        }
+        assert_eq!(post(http, "/do/update-project", &ann, &form).status, 303);
+    };
+    change(&[("bob", "editor"), ("", "reader")]);
+    let of_ann = page(http, &place, &ann).text();
+    assert!(of_ann.contains("members: bob (reads and changes)"), "{of_ann}");
+    assert!(of_ann.contains("value=\"bob\"") && of_ann.contains("value=\"editor\" selected"));
+    let of_bob = page(http, &place, &bob);
+    assert_eq!(of_bob.status, 200);
+    assert!(of_bob.text().contains("/do/create-table"), "{}", of_bob.text());
+    assert!(!of_bob.text().contains("/do/update-project"), "{}", of_bob.text());
+    change(&[("", "editor")]);
+    assert_eq!(page(http, &place, &bob).status, 403);
 }
 
 /// Loading the answer of a tool that makes something again made another one.

@@ -10,6 +10,7 @@ use super::confirm;
 use super::go_to;
 use super::layout::error_page;
 use super::params::{Params, encoded};
+use super::sharing;
 use super::viewer::{FORM_TOKEN_HEADER, Posted, Viewer, check_token};
 
 /// One call of REST and the page that shows what came of it.
@@ -65,31 +66,38 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
     let parent = encoded(&text("parent"));
     let next = params.get("next").unwrap_or("/").to_owned();
     let department = params.get("department").map(|name| name.trim().to_owned());
+    let sharing = sharing::shared_with(params);
     let delete = |path: String, next: &str| (Method::DELETE, path, None, next.to_owned());
     let (method, path, body, next) = match name {
         "create-base" => (
             Method::POST,
             "/v1/knowledge-bases".to_owned(),
-            Some(
+            Some(with(
                 json!({ "name": text("name"), "description": text("description"), "visibility": visibility(params) }),
-            ),
+                "shared_with",
+                sharing,
+            )),
             "/knowledge/{id}".to_owned(),
         ),
         "update-base" => (
             Method::PATCH,
             format!("/v1/knowledge-bases/{id}"),
-            Some(
+            Some(with(
                 json!({ "name": text("name"), "description": text("description"), "visibility": visibility(params) }),
-            ),
+                "shared_with",
+                sharing,
+            )),
             next,
         ),
         "delete-base" => delete(format!("/v1/knowledge-bases/{id}"), "/knowledge"),
         "create-collection" => (
             Method::POST,
             format!("/v1/knowledge-bases/{parent}/collections"),
-            Some(
+            Some(with(
                 json!({ "name": text("name"), "description": text("description"), "department": department, "clearance": text("clearance") }),
-            ),
+                "shared_with",
+                sharing,
+            )),
             "/knowledge/collections/{id}".to_owned(),
         ),
         "update-collection" => (
@@ -101,7 +109,7 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
                 if params.pairs().any(|(name, _)| name == "department") {
                     change["department"] = json!(department);
                 }
-                change
+                with(change, "shared_with", sharing)
             }),
             next,
         ),
@@ -119,13 +127,13 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
         "create-project" => (
             Method::POST,
             "/v1/projects".to_owned(),
-            Some(json!({ "name": text("name") })),
+            Some(with(json!({ "name": text("name") }), "members", sharing::members(params))),
             "/contexts/{id}".to_owned(),
         ),
         "update-project" => (
             Method::PATCH,
             format!("/v1/projects/{id}"),
-            Some(json!({ "name": text("name") })),
+            Some(with(json!({ "name": text("name") }), "members", sharing::members(params))),
             next,
         ),
         "delete-project" => delete(format!("/v1/projects/{id}"), "/contexts"),
@@ -181,6 +189,14 @@ fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
         other => return Err(ToolError::bad_request(format!("there is no action `{other}`"))),
     };
     Ok(Action { method, path, body: body.map(Body::Value), next })
+}
+
+/// A body with a member more, where the form asks for it.
+fn with(mut body: Value, name: &str, value: Option<Value>) -> Value {
+    if let Some(value) = value {
+        body[name] = value;
+    }
+    body
 }
 
 fn visibility(params: &Params) -> &str {

@@ -9,6 +9,7 @@ use super::confirm::asks;
 use super::judged::{self, Resolved, Verdict};
 use super::layout::{empty, form_token, problem};
 use super::params::Params;
+use super::time::{counted, thousands};
 use super::viewer::Viewer;
 
 /// Queries of one page: each of their documents is asked for.
@@ -44,12 +45,13 @@ pub(super) async fn cases(viewer: &Viewer, params: &Params) -> Markup {
         }
     }
     let n_hidden = known.values().filter(|document| document.is_none()).count();
+    let n_queries = thousands(judged.queries.len());
     html! {
-        p { strong { (judged.queries.len()) } " judged queries over " strong { (judged.documents.len()) } " documents. Download them, and measure them with "
+        p { strong { (n_queries) (if judged.queries.len() == 1 { " judged query" } else { " judged queries" }) } " over " strong { (counted(judged.documents.len() as u64, "document")) } ". Download them, and measure them with "
             code { "dowse eval judged.jsonl" } "; with " code { "--baseline" } " a change that breaks them is refused." }
         p { a .button.small href=(viewer.href("/activity/judged.jsonl")) download { "Download the cases" } " "
             span .note { "The texts are read now, with your rights." } }
-        @if n_hidden > 0 { p .note { (n_hidden) " of the documents judged here you may not see, or they are gone: they are left out, here and in the download." } }
+        @if n_hidden > 0 { p .note { (counted(n_hidden as u64, "document")) " judged here you may not see, or " (if n_hidden == 1 { "it is gone: it is" } else { "they are gone: they are" }) " left out, here and in the download." } }
         div .scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Query" } th scope="col" { "Right" } th scope="col" { "Wrong" } th scope="col" { "Judged by" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for (query, verdicts) in &shown {

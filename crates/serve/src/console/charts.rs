@@ -32,7 +32,10 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
                     @let made_with = ["chart_table", "generate_chart_data"].into_iter().filter(|name| viewer.app.tools.get(name, &viewer.caller).is_some()).collect::<Vec<_>>();
                     (empty("No charts are kept.", &html! {
                         @if made_with.is_empty() { p { "Nothing here can be charted: add " code { "[[tables]]" } " or a " code { "[charts]" } " section to the configuration." } }
-                        @else { p { "An agent makes one with " @for (idx, name) in made_with.iter().enumerate() { @if idx > 0 { " or " } a href=(viewer.href(&format!("/tools/{name}"))) { code { (name) } } } "." } }
+                        @else {
+                            @if viewer.app.tools.get("chart_table", &viewer.caller).is_some() { p { "Open a " a href=(viewer.href("/tables")) { "table" } ", filter it, and choose “Chart this view”." } }
+                            p { "An agent makes one with " @for (idx, name) in made_with.iter().enumerate() { @if idx > 0 { " or " } a href=(viewer.href(&format!("/tools/{name}"))) { code { (name) } } } "." }
+                        }
                     }))
                 } @else {
                     div .scroll tabindex="0" { table .stack {

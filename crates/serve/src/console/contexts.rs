@@ -18,7 +18,7 @@ use super::lists;
 use super::once;
 use super::params::{Params, encoded};
 use super::start::clients;
-use super::time::{bytes, thousands};
+use super::time::{bytes, counted, thousands};
 use super::viewer::Viewer;
 
 /// Lists the projects.
@@ -32,7 +32,9 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
             Ok(answer) => {
                 @if array(&answer["projects"]).is_empty() { (empty("There is no project that you may see.", &html! { p { "Make one, put a JSON document into it, and a search tool over that." } })) }
                 ul .cards { @for project in array(&answer["projects"]) { li { a href=(viewer.href(&format!("/contexts/{}", text(project, "id")))) {
-                    strong { (text(project, "name")) } span { "of " (text(project, "owner")) ", " (short_time(text(project, "updated_at"))) } } } } }
+                    strong { (text(project, "name")) }
+                    span { "Of " (text(project, "owner")) @match array(&project["members"]).len() { 0 => {}, n_members => { " and " (counted(n_members as u64, "member")) } }
+                        ", changed " (short_time(text(project, "updated_at"))) } } } } }
                 (lists::pager(&viewer, "/contexts", &params, answer))
             },
         }
@@ -72,6 +74,7 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
     let body = html! {
         p .crumbs { a href=(viewer.href("/contexts")) { "Contexts" } " / " (name) }
         h1 { (name) }
+        p .note { "Of " (text(&project, "owner")) @match members(&project).as_str() { "" => "; nobody else is a member", members => { "; members: " (members) } } }
         h2 { "Documents" }
         @if let Err(error) = &tables { (problem(error)) }
         div data-refresh { (table_rows(&viewer, &table_list, &place)) }
@@ -92,15 +95,25 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
         @match &endpoints { Err(error) => (problem(error)), Ok(answer) => (endpoint_cards(&viewer, array(&answer["endpoints"]), &tool_list, &place)) }
         (cut(&endpoints, "endpoints", &paths[2]))
         @if may_change && !tool_list.is_empty() { details { summary { "New endpoint" } (new_endpoint(&viewer, &id, &tool_list, &here)) } }
-        @if may_change { hr; (contexts_change::project(&viewer, &id, &name, &here)) }
+        // Its owner alone lets others in.
         @if may_delete {
             hr;
-            form method="post" action=(viewer.href("/do/delete-project")) data-confirm { (asks(&format!("Delete the project {name} with its documents, tools and endpoints?")))
+            (contexts_change::project(&viewer, &project, &here))
+            form .apart method="post" action=(viewer.href("/do/delete-project")) data-confirm { (asks(&format!("Delete the project {name} with its documents, tools and endpoints?")))
                 (form_token(&viewer)) (hidden("id", &id)) button .danger type="submit" { "Delete this project" }
             }
         }
     };
     page(&viewer, Section::Contexts, &name, &body)
+}
+
+/// Who works on a project beside its owner, in words.
+fn members(project: &Value) -> String {
+    let said = |member: &Value| match text(member, "role") {
+        "editor" => format!("{} (reads and changes)", text(member, "subject")),
+        _ => format!("{} (reads)", text(member, "subject")),
+    };
+    array(&project["members"]).iter().map(said).collect::<Vec<_>>().join(", ")
 }
 
 /// Tells whether the person may change what is in a project now, and delete it.

@@ -7,15 +7,17 @@ use serde_json::Value;
 use super::knowledge::{Place, array, hidden, input, text};
 use super::layout::form_token;
 use super::params::encoded;
+use super::sharing::member_fields;
 use super::viewer::Viewer;
 
-/// Another name for a project.
-pub(super) fn project(viewer: &Viewer, id: &str, name: &str, here: &str) -> Markup {
+/// Another name for a project, and who works on it.
+pub(super) fn project(viewer: &Viewer, project: &Value, here: &str) -> Markup {
     html! {
-        details { summary { "Rename this project" }
+        details { summary { "Change its name or members" }
             form .fields method="post" action=(viewer.href("/do/update-project")) {
-                (form_token(viewer)) (hidden("id", id)) (hidden("next", here))
-                (input("change-project", "name", "Name", name, true))
+                (form_token(viewer)) (hidden("id", text(project, "id"))) (hidden("next", here))
+                (input("change-project", "name", "Name", text(project, "name"), true))
+                (member_fields("change-project", array(&project["members"])))
                 button type="submit" { "Save" }
             }
         }

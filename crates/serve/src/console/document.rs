@@ -4,7 +4,7 @@
 use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
-use model::{Passage, Pointer, ReadOutcome};
+use model::{Passage, ReadOutcome};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
@@ -15,6 +15,7 @@ use super::locate::file_at;
 use super::marked::marked;
 use super::originals;
 use super::params::{Params, encoded};
+use super::passages::{Piece, hit_at, piece_of, redacted_pieces};
 use super::time::counted;
 use super::viewer::Viewer;
 
@@ -257,19 +258,9 @@ pub(super) fn not_shown(error: &files::Error) -> ToolError {
         .with_hint("search again: the file may have been moved, renamed or deleted")
 }
 
-/// One piece to show: its place, and the text that the piece before it did not show.
-struct Piece {
-    ordinal: usize,
-    pointer: String,
-    n_chars: usize,
-    n_overlap: usize,
-    text: String,
-    is_hit: bool,
-}
-
 fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Params) -> Markup {
     let at = params.get("at");
-    let hit = at.and_then(|at| hit_at(passages, at));
+    let hit = at.and_then(|at| hit_at(passages, at, params.text("q")));
     let from = match params.get("from") {
         Some(_) => params.number("from", 0, passages.len().saturating_sub(1)),
         None => hit.unwrap_or_default().saturating_sub(SHOWN / 3),
@@ -286,81 +277,6 @@ fn file_passages(viewer: &Viewer, path: &str, passages: &[Passage], params: &Par
         (neighbours(viewer, "/files", &base, from, until, passages.len()))
         div .reading { @for piece in &pieces { (piece_of(piece, params.text("q"))) } }
         (neighbours(viewer, "/files", &base, from, until, passages.len()))
-    }
-}
-
-/// Finds the passage that a pointer leads to: the one at it, or the last one that begins before its
-/// line, since a hit points at the line that says most of the query.
-fn hit_at(passages: &[Passage], at: &str) -> Option<usize> {
-    let is_at = |passage: &Passage| passage.pointer.to_string().eq_ignore_ascii_case(at);
-    passages.iter().position(is_at).or_else(|| {
-        let wanted: Pointer = at.parse().ok()?;
-        let line = wanted.line()?;
-        passages.iter().map(|passage| &passage.pointer).rposition(|pointer| {
-            pointer.line().is_some_and(|first| first <= line) && pointer.on_line(line) == wanted
-        })
-    })
-}
-
-/// Cuts the shown passages so that each character appears once, with private pieces taken out by
-/// looking at the whole text that is shown.
-fn redacted_pieces(
-    passages: &[Passage],
-    from: usize,
-    until: usize,
-    hit: Option<usize>,
-) -> Vec<Piece> {
-    let mut whole = String::new();
-    let mut cuts: Vec<(usize, usize, usize)> = Vec::new();
-    let mut shown_until = 0;
-    for passage in &passages[from..until] {
-        let n_overlap = shown_until.min(passage.span.end).saturating_sub(passage.span.start);
-        if passage.span.start > shown_until {
-            // Passages that do not touch must not make a private piece together.
-            whole.push('\n');
-        }
-        let start = whole.len();
-        whole.extend(passage.text.chars().skip(n_overlap));
-        cuts.push((start, whole.len(), n_overlap));
-        shown_until = shown_until.max(passage.span.end);
-    }
-    let private = text::find_private(&whole);
-    (from..until)
-        .zip(cuts)
-        .map(|(ordinal, (start, end, n_overlap))| {
-            let mut text = String::new();
-            let mut done = start;
-            for piece in
-                private.iter().filter(|piece| piece.bytes.end > start && piece.bytes.start < end)
-            {
-                let (first, last) = (piece.bytes.start.max(start), piece.bytes.end.min(end));
-                text.push_str(&whole[done.min(first)..first]);
-                text.push_str("[redacted]");
-                done = last;
-            }
-            text.push_str(&whole[done..end]);
-            let passage = &passages[ordinal];
-            Piece {
-                ordinal,
-                pointer: passage.pointer.to_string(),
-                n_chars: passage.span.len(),
-                n_overlap,
-                text,
-                is_hit: hit == Some(ordinal),
-            }
-        })
-        .collect()
-}
-
-fn piece_of(piece: &Piece, query: &str) -> Markup {
-    let class = if piece.is_hit { "passage hit" } else { "passage" };
-    let id = if piece.is_hit { "hit".to_owned() } else { format!("p{}", piece.ordinal) };
-    html! {
-        div class=(class) id=(id) {
-            span .tag { "passage " (piece.ordinal + 1) " · " (piece.pointer) " · " (piece.n_chars) " characters"
-                @if piece.n_overlap > 0 { ", " (piece.n_overlap) " of them shared with the one before" } }
-            @if query.is_empty() { (piece.text) } @else { (marked(&piece.text, query)) }
-        }
     }
 }
 
@@ -438,60 +354,5 @@ fn whole_body(fetched: &Value, query: &str) -> Markup {
     html! {
         div .reading { div .passage { (marked(&shown, query)) } }
         @if shown.len() < text.len() { p .note { "Only the beginning is shown." } }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use model::{PassageId, Span};
-
-    use super::*;
-
-    fn passage(ordinal: u32, start: usize, text: &str) -> Passage {
-        Passage {
-            id: PassageId::new(format!("p{ordinal}")),
-            ordinal,
-            text: text.to_owned(),
-            span: Span::new(start, start + text.chars().count()),
-            pointer: Pointer::Line(1),
-            headings: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn overlapping_passages_show_each_character_once() {
-        let passages =
-            [passage(0, 0, "one two țhree"), passage(1, 8, "țhree four"), passage(2, 40, "far")];
-        let pieces = redacted_pieces(&passages, 0, 3, Some(1));
-        let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
-        assert_eq!(texts, ["one two țhree", " four", "far"]);
-        assert!(pieces[1].is_hit && pieces[1].n_overlap == 5);
-    }
-
-    #[test]
-    fn a_line_leads_to_the_passage_that_holds_it() {
-        let at = |pointer: Pointer| Passage { pointer, ..passage(0, 0, "x") };
-        let inner = |line| Pointer::Inner {
-            path: "a.txt".to_owned(),
-            place: Box::new(Pointer::Line(line)),
-        };
-        let passages = [1, 11, 30].map(|line| at(Pointer::Line(line)));
-        for (pointer, expected) in
-            [("line 1", Some(0)), ("line 7", Some(0)), ("line 11", Some(1)), ("line 99", Some(2))]
-        {
-            assert_eq!(hit_at(&passages, pointer), expected, "{pointer}");
-        }
-        for other in ["page 2", "a.txt > line 7", "nonsense"] {
-            assert_eq!(hit_at(&passages, other), None, "{other}");
-        }
-        assert_eq!(hit_at(&[at(inner(1)), at(inner(5))], "a.txt > line 4"), Some(0));
-    }
-
-    #[test]
-    fn what_is_private_is_taken_out_even_over_a_border() {
-        let passages = [passage(0, 0, "write to some"), passage(1, 9, "someone@example.org now")];
-        let pieces = redacted_pieces(&passages, 0, 2, None);
-        let all: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-        assert!(!all.contains("someone@example.org") && !all.contains("example.org"), "{all}");
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::judged::{self, Verdict};
 use super::layout::form_token;
-use super::marked::{marked, window};
+use super::marked::{as_prose, marked, window};
 use super::params::Params;
 use super::stages::{figure, score_bar, stage_name, stages_of};
 use super::viewer::Viewer;
@@ -19,6 +19,23 @@ pub(super) struct Hit<'a> {
     pub(super) source: &'a str,
     pub(super) kind: String,
     pub(super) place: usize,
+}
+
+/// Files whose lines may begin with `#` and be no heading: comments, and what was typed so.
+const PLAIN_KINDS: [&str; 12] =
+    ["txt", "csv", "tsv", "log", "py", "sh", "rb", "toml", "yaml", "yml", "c", "h"];
+
+impl Hit<'_> {
+    /// Its text for a snippet: of documents, without the marks of headings.
+    fn prose(&self) -> String {
+        let text = self.value["text"].as_str().unwrap_or_default();
+        let has_headings = match self.source {
+            "knowledge" => true,
+            "files" => !PLAIN_KINDS.contains(&self.kind.as_str()),
+            _ => false,
+        };
+        if has_headings { as_prose(text) } else { text.to_owned() }
+    }
 }
 
 /// Reads the results of an answer of `search` that begins behind some results.
@@ -89,7 +106,7 @@ fn entry(
     let text = |name: &str| hit.value[name].as_str().unwrap_or_default();
     let pointer = text("pointer");
     let open = Params::default().with("q", query).with("at", pointer);
-    let address = viewer.link(&format!("/open/{}", text("id")), &open);
+    let address = format!("{}#hit", viewer.link(&format!("/open/{}", text("id")), &open));
     let duplicates = hit.value["duplicates"].as_array().map(Vec::as_slice).unwrap_or_default();
     html! {
         div .line {
@@ -102,7 +119,7 @@ fn entry(
             @if !pointer.is_empty() { span .pointer { (pointer) } }
         }
         @if text("no_text").is_empty() {
-            p .snippet { (marked(&window(text("text"), query), query)) }
+            p .snippet { (marked(&window(&hit.prose(), query), query)) }
         } @else {
             p .note { "Found by its name alone: " (text("no_text")) }
         }

@@ -12,8 +12,9 @@ use super::confirm::asks;
 use super::jobs::short_time;
 use super::layout::{Section, empty, error_page, form_token, page, part, problem, shown};
 use super::lists;
-use super::marked::marked;
+use super::marked::{as_prose, marked};
 use super::params::{Params, encoded};
+use super::sharing::sharing_fields;
 use super::stages::score_bar;
 use super::time::counted;
 use super::viewer::Viewer;
@@ -25,12 +26,25 @@ const SHOWN: usize = 50;
 /// The threshold that a tool has unless it is given one.
 const USUAL_THRESHOLD: f64 = 0.6;
 
+/// What sharing by name does.
+const SHARED_BASE: &str = "They read the base although it is private.";
+const SHARED_COLLECTION: &str =
+    "They see the collection from other departments; their clearance must reach it all the same.";
+
 /// Candidates that the threshold is shown on.
 const CANDIDATES: usize = 50;
 
 /// Lists the knowledge bases.
 pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
-    let bases = viewer.get(&lists::path_of("/v1/knowledge-bases", &params)).await;
+    let path = lists::path_of("/v1/knowledge-bases", &params);
+    let (bases, counts) =
+        tokio::join!(viewer.get(&path), viewer.tool("list_knowledge_bases", json!({})));
+    // Without the tool the list has no counts.
+    let counts = counts.map(|reply| reply.value).unwrap_or_default();
+    let n_documents = |base: &Value| {
+        let counted = array(&counts["knowledge_bases"]).iter().find(|it| it["id"] == base["id"]);
+        counted.and_then(|counted| counted["total_documents"].as_u64())
+    };
     let body = html! {
         h1 { "Knowledge" }
         @match &bases {
@@ -41,8 +55,9 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
                     (empty("There is no knowledge base that you may see.", &html! { @if viewer.may_change().is_ok() { p { "Make one below, then a collection in it, and drop files there." } } @else { p { "Bases appear here when their owners make them public or share them." } } }))
                 }
                 ul .cards { @for base in bases { li { a href=(viewer.href(&format!("/knowledge/{}", text(base, "id")))) {
-                    strong { (text(base, "name")) } span { (text(base, "description")) }
-                    span .note { "Of " (text(base, "owner")) "; read by " (readers(text(base, "visibility"))) } } } } }
+                    strong { (text(base, "name")) @if let Some(count) = n_documents(base) { small { (counted(count, "document")) } } }
+                    span { (text(base, "description")) }
+                    span .note { "Of " (text(base, "owner")) "; read by " (readers(base)) } } } } }
                 (lists::pager(&viewer, "/knowledge", &params, answer))
             },
         }
@@ -53,6 +68,7 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
             (input("new-base", "name", "Name", "", true))
             (input("new-base", "description", "What it is about", "", false))
             (visibility_field("private"))
+            (sharing_fields("new-base", &Value::Null, SHARED_BASE))
             button .primary type="submit" { "Create" }
         }
         }
@@ -86,7 +102,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
             @match &summary {
                 Err(error) => (problem(error)),
                 Ok(summary) => {
-                    p { (shown(&summary["summary"])) }
+                    p { (without_marks(&shown(&summary["summary"]))) }
                     p .note { "Version " (shown(&summary["version"])) ", " (short_time(text(summary, "generated_at")))
                         ", made by " (shown(&summary["engine"])) ": "
                         (count(&summary["statistics"]["total_documents"], "document")) ", "
@@ -113,6 +129,7 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
             (form_token(&viewer)) (hidden("id", &id)) (hidden("next", &format!("/knowledge/{id}")))
             (input("change", "name", "Name", &name, true)) (input("change", "description", "What it is about", text(&base, "description"), false))
             (visibility_field(text(&base, "visibility")))
+            (sharing_fields("change", &base["shared_with"], SHARED_BASE))
             button type="submit" { "Save" }
         }
         form .apart method="post" action=(viewer.href("/do/delete-base")) data-confirm { (asks(&format!("Delete the knowledge base {name} with everything in it?")))
@@ -166,7 +183,7 @@ async fn thresholds(viewer: &Viewer, id: &str, params: &Params) -> Markup {
                     td { span class=(if passes { "badge ok" } else { "badge" }) { (if passes { "yes" } else { "no" }) } }
                     td { (score_bar(score(result))) }
                     td { (shown(&result["metadata"]["title"])) " " span .note { (shown(&result["metadata"]["pointer"])) } }
-                    td .cell { (marked(&beginning(result["content"].as_str().unwrap_or_default()), query)) }
+                    td .cell { (marked(&beginning(&as_prose(result["content"].as_str().unwrap_or_default())), query)) }
                 }
             } }
         } }
@@ -180,6 +197,13 @@ fn beginning(text: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// A summary without the marks of the headings that it was made of, which are on one line there.
+fn without_marks(summary: &str) -> String {
+    let is_mark = |word: &str| word.len() <= 6 && word.bytes().all(|byte| byte == b'#');
+    let words = summary.split_whitespace().map(|word| if is_mark(word) { "·" } else { word });
+    words.collect::<Vec<_>>().join(" ").trim_start_matches("· ").to_owned()
 }
 
 fn collection_list(viewer: &Viewer, answer: &Result<Value, ToolError>) -> Markup {
@@ -212,6 +236,7 @@ fn new_collection(viewer: &Viewer, base: &str) -> Markup {
             (form_token(viewer)) (hidden("parent", base))
             (input("new-collection", "name", "Name", "", true)) (input("new-collection", "description", "What it is about", "", false))
             (input("new-collection", "department", "Department (all when empty)", "", false)) (clearance_field("internal"))
+            (sharing_fields("new-collection", &Value::Null, SHARED_COLLECTION))
             button .primary type="submit" { "Create" }
         }
     }
@@ -252,7 +277,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
         @match &summaries {
             Err(error) => (problem(error)),
             Ok(answer) => @for version in array(&answer["versions"]) {
-                details { summary { "Version " (shown(&version["version"])) ", " (short_time(text(version, "generated_at"))) ", " (shown(&version["engine"])) } p { (shown(&version["text"])) } }
+                details { summary { "Version " (shown(&version["version"])) ", " (short_time(text(version, "generated_at"))) ", " (shown(&version["engine"])) } p { (without_marks(&shown(&version["text"]))) } }
             },
         }
         @if may_change {
@@ -262,6 +287,7 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
             (input("change", "name", "Name", &name, true)) (input("change", "description", "What it is about", text(&collection, "description"), false))
             (input("change", "department", "Department (all when empty)", text(&collection, "department"), false))
             (clearance_field(text(&collection, "clearance")))
+            (sharing_fields("change", &collection["shared_with"], SHARED_COLLECTION))
             button type="submit" { "Save" }
         }
         form .apart method="post" action=(viewer.href("/do/delete-collection")) data-confirm { (asks(&format!("Delete the collection {name} with its documents?")))
@@ -342,11 +368,13 @@ fn document_list(
 }
 
 /// Who reads a knowledge base, in words.
-fn readers(visibility: &str) -> &str {
-    match visibility {
-        "private" => "its owner and administrators",
-        "public" => "everyone of the tenant",
-        other => other,
+fn readers(base: &Value) -> String {
+    let n_named = |name: &str| array(&base["shared_with"][name]).len();
+    match (text(base, "visibility"), n_named("users") + n_named("groups")) {
+        ("public", _) => "everyone of the tenant".to_owned(),
+        (_, 0) => "its owner and administrators".to_owned(),
+        (_, 1) => "its owner, administrators and one more by name".to_owned(),
+        (_, n_named) => format!("its owner, administrators and {n_named} more by name"),
     }
 }
 

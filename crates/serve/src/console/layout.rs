@@ -1,4 +1,4 @@
-//! What every page has in common: the head, the sections, who is looking, and how errors look.
+//! What every page has in common: its section, its headers, and how errors and empty places look.
 
 use axum::response::{Html, IntoResponse, Response};
 use http::header::{
@@ -6,12 +6,12 @@ use http::header::{
     RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, StatusCode};
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 use serde_json::Value;
 use tools::{Code, ToolError};
 
-use super::assets;
 use super::bidi;
+use super::frame::{bare, document};
 use super::viewer::Viewer;
 
 /// Everything comes from this server, no script is inline, and no other page may frame it.
@@ -96,7 +96,7 @@ impl Section {
     }
 
     /// The key after `g` that leads there.
-    fn key(self) -> char {
+    pub(super) fn key(self) -> char {
         match self {
             Section::Search => 's',
             Section::Tables => 't',
@@ -181,7 +181,28 @@ pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
         .is_some_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("text/html")))
 }
 
-/// A page for an address that does not exist.
+/// Tells whether whoever asks takes whatever there is, as `curl` does.
+pub(super) fn takes_anything(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.split(',').any(|kind| kind.trim().starts_with("*/*")))
+}
+
+/// Tells whether a path is that of a section.
+pub(super) fn is_section(path: &str) -> bool {
+    Section::GROUPS.iter().flat_map(|(_, sections)| *sections).any(|known| known.path() == path)
+}
+
+/// A page for an address that does not exist, with the sections for whoever may see them.
+pub(crate) fn missing_page(viewer: &Viewer) -> Response {
+    let body = html! {
+        h1 { "Not found" }
+        p { "There is no page at this address." }
+        p { a href=(viewer.href("/")) { "Go to the start" } }
+    };
+    respond(StatusCode::NOT_FOUND, &document(viewer, None, "Not found", &body))
+}
+
+/// A page for an address that does not exist, without anybody.
 pub(crate) fn not_found(base: &str) -> Response {
     let body = html! {
         main #main .alone {
@@ -229,13 +250,27 @@ pub(crate) fn problem(error: &ToolError) -> Markup {
         error.details.iter().filter(|(name, value)| *name != "hint" && !value.is_null()).collect();
     html! {
         div .problem role="alert" {
-            p { strong { (error.code.as_str()) } " " (error.message) }
-            @if let Some(hint) = hint { p .hint { (hint) } }
+            p { strong { (error.code.as_str()) } " " (sentence(&error.message)) }
+            @if let Some(hint) = hint { p .hint { (sentence(hint)) } }
             @if !others.is_empty() {
                 dl .facts {
                     @for (name, value) in others { dt { (name) } dd { (shown(value)) } }
                 }
             }
+        }
+    }
+}
+
+/// A sentence with names between backticks, as errors and descriptions of tools have them.
+pub(crate) fn sentence(text: &str) -> Markup {
+    let pieces: Vec<&str> = text.split('`').collect();
+    // The last backtick of an odd number of them is one that was meant.
+    let n_paired = if pieces.len() % 2 == 1 { pieces.len() } else { pieces.len() - 1 };
+    html! {
+        @for (position, piece) in pieces.iter().enumerate() {
+            @if position >= n_paired { "`" (piece) }
+            @else if position % 2 == 1 { code { (piece) } }
+            @else { (piece) }
         }
     }
 }
@@ -256,83 +291,6 @@ pub(crate) fn empty(what: &str, next: &Markup) -> Markup {
 /// The hidden field that every form carries.
 pub(crate) fn form_token(viewer: &Viewer) -> Markup {
     html! { input type="hidden" name="form_token" value=(viewer.form_token()); }
-}
-
-/// A sign-in page and others without the sections.
-pub(crate) fn bare(base: &str, title: &str, body: &Markup) -> Markup {
-    html! {
-        (DOCTYPE)
-        html lang="en" data-base=(base) {
-            (head(base, title))
-            body .bare { (body) }
-        }
-    }
-}
-
-fn document(viewer: &Viewer, section: Option<Section>, title: &str, body: &Markup) -> Markup {
-    html! {
-        (DOCTYPE)
-        html lang="en" data-base=(viewer.base) {
-            (head(&viewer.base, title))
-            body {
-                a .skip href="#main" { "Skip to the content" }
-                header .side {
-                    div .brand {
-                        a .name href=(viewer.href("/")) { (mark()) "Dowse" }
-                        button .theme type="button" data-theme-switch hidden
-                            aria-label="Change between light and dark" { (theme_icon()) }
-                    }
-                    details .menu {
-                        summary { "Menu" }
-                        nav aria-label="Sections" { (menu(viewer, section)) (person(viewer)) }
-                    }
-                    nav .wide aria-label="Sections" { (menu(viewer, section)) }
-                    (person(viewer))
-                }
-                div .page {
-                    @if viewer.is_viewing_as() { (viewing_as(viewer)) }
-                    main #main tabindex="-1" { (body) }
-                }
-                (keys())
-            }
-        }
-    }
-}
-
-fn head(base: &str, title: &str) -> Markup {
-    let asset = |name: &str| format!("{base}{}", assets::address(name));
-    html! {
-        head {
-            meta charset="utf-8";
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="color-scheme" content="light dark";
-            title { (title) " · Dowse" }
-            link rel="icon" href=(ICON);
-            link rel="stylesheet" href=(asset("console.css"));
-            script src=(asset("theme.js")) {}
-            script src=(asset("console.js")) defer {}
-        }
-    }
-}
-
-const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'%3E%3Cpath d='M5 2c0 5 5 5 5 9s0 5 0 7M15 2c0 5-5 5-5 9' fill='none' stroke='%230d7377' stroke-width='2.4' stroke-linecap='round'/%3E%3C/svg%3E";
-
-/// The forked branch of a dowser.
-fn mark() -> Markup {
-    html! {
-        svg .mark viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" {
-            path d="M5 2c0 5 5 5 5 9s0 5 0 7M15 2c0 5-5 5-5 9" {}
-        }
-    }
-}
-
-fn theme_icon() -> Markup {
-    html! {
-        svg viewBox="0 0 20 20" width="16" height="16" aria-hidden="true" {
-            circle cx="10" cy="10" r="7" .ring {}
-            path d="M10 3a7 7 0 0 1 0 14z" .half {}
-        }
-    }
 }
 
 /// The picture of a section, sixteen pixels wide.
@@ -358,88 +316,6 @@ pub(crate) fn icon(section: Section) -> Markup {
         }
     };
     html! { svg .icon viewBox="0 0 16 16" aria-hidden="true" { path d=(path) {} } }
-}
-
-fn menu(viewer: &Viewer, current: Option<Section>) -> Markup {
-    html! {
-        @for (group, sections) in Section::GROUPS {
-            p .group { (group) }
-            ul {
-                @for section in sections.iter().filter(|section| section.is_for(viewer)) {
-                    li {
-                        a href=(viewer.href(section.path())) data-go=(section.key())
-                            aria-current=[(current == Some(*section)).then_some("page")]
-                        { (icon(*section)) (section.name()) }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn person(viewer: &Viewer) -> Markup {
-    let caller = &viewer.signed_in;
-    let is_required = viewer.app.authenticator.is_required();
-    html! {
-        div .person {
-            @if is_required {
-                p .who { (caller.subject) span .tenant { (caller.tenant) } }
-                form method="post" action=(viewer.href("/sign-out")) {
-                    (form_token(viewer))
-                    button .link type="submit" { "Sign out" }
-                }
-            } @else {
-                p .who { "Local administrator" span .tenant { "authentication is off" } }
-            }
-            @if caller.is_admin() {
-                a .link href=(viewer.href("/view-as")) { "View as…" }
-            }
-            button .link type="button" data-keys hidden { "Keyboard" }
-        }
-    }
-}
-
-fn viewing_as(viewer: &Viewer) -> Markup {
-    let caller = &viewer.caller;
-    let roles: Vec<&str> = caller.roles.iter().map(String::as_str).collect();
-    html! {
-        div .viewing role="status" {
-            p {
-                "Viewing as " strong { (caller.subject) } " of " strong { (caller.tenant) }
-                @if let Some(department) = &caller.department { ", department " strong { (department) } }
-                ", clearance " strong { (caller.clearance) }
-                @if !roles.is_empty() { ", roles " strong { (roles.join(", ")) } }
-                ". Nothing can be changed."
-            }
-            form method="post" action=(viewer.href("/view-as/stop")) {
-                (form_token(viewer))
-                button type="submit" { "Stop" }
-            }
-        }
-    }
-}
-
-/// The keys that the script knows, as a dialog.
-fn keys() -> Markup {
-    let rows = [
-        ("/", "search"),
-        ("j k", "next and previous result"),
-        ("Enter", "open the result"),
-        ("g s", "go to Search; g t Tables, g n Names, g c Charts, g f Sources, g k Knowledge"),
-        ("g p", "go to Tools; g x Contexts, g a Activity, g o Operations"),
-        ("Esc", "leave a field or this list"),
-        ("?", "this list"),
-    ];
-    html! {
-        dialog #keys aria-labelledby="keys-title" {
-            h2 #keys-title { "Keyboard" }
-            dl {
-                @for (key, meaning) in rows { dt { kbd { (key) } } dd { (meaning) } }
-            }
-            label .check { input type="checkbox" data-letters checked; "Letters are keys" }
-            form method="dialog" { button { "Close" } }
-        }
-    }
 }
 
 /// Writes a value as a person reads it.

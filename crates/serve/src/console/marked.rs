@@ -33,6 +33,11 @@ pub(crate) fn marked(text: &str, query: &str) -> Markup {
     }
 }
 
+/// Counts the words of a text that a query asks for.
+pub(crate) fn n_found(text: &str, query: &str) -> usize {
+    found(text, query).len()
+}
+
 /// Gives the words of a text that a query asks for, in bytes, in their order.
 fn found(text: &str, query: &str) -> Vec<Range<usize>> {
     let sought: Vec<String> = words(query)
@@ -63,6 +68,25 @@ fn found(text: &str, query: &str) -> Vec<Range<usize>> {
         (n_bytes, n_chars) = (end, n_chars + n_own);
     }
     found
+}
+
+/// Gives extracted text without the marks of its headings, for a snippet on one line: a heading
+/// ends with a point in the middle of the line, so that it does not run into what follows.
+pub(crate) fn as_prose(text: &str) -> String {
+    let mut prose = String::with_capacity(text.len());
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    while let Some(line) = lines.next() {
+        let heading = line.trim_start().trim_start_matches('#');
+        let n_marks = line.trim_start().len() - heading.len();
+        if (1..=6).contains(&n_marks) && heading.starts_with(' ') {
+            prose.push_str(heading.trim());
+            prose.push_str(if lines.peek().is_some() { " ·" } else { "" });
+        } else {
+            prose.push_str(line);
+        }
+        prose.push('\n');
+    }
+    prose
 }
 
 /// Gives the part of a text that has most of the query's words, on one line, with marks where it
@@ -186,6 +210,15 @@ mod tests {
         check("東京都", "京", "東<mark>京</mark>都");
         check("nothing", "", "nothing");
         check("", "x", "");
+    }
+
+    #[test]
+    fn headings_lose_their_marks_and_nothing_else_does() {
+        let check = |text: &str, expected: &str| assert_eq!(window(&as_prose(text), ""), expected);
+        check("# Remote work\n\nUp to three days.\n## Who", "Remote work · Up to three days. Who");
+        check("## Only", "Only");
+        check("a # b\n#hash\n####### seven", "a # b #hash ####### seven");
+        check("", "");
     }
 
     #[test]

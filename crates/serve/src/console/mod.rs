@@ -2,6 +2,7 @@
 //! make, behind the same guard. Rendered here, held in the binary; scripts only make it quicker.
 
 mod assets;
+mod frame;
 mod layout;
 mod params;
 mod seal;
@@ -46,9 +47,11 @@ mod names;
 mod once;
 mod operations;
 mod originals;
+mod passages;
 mod progress;
 mod replay;
 mod schema_form;
+mod sharing;
 mod sources;
 mod table_chart;
 mod table_export;
@@ -61,14 +64,14 @@ mod sign_in;
 mod view_as;
 
 use axum::Router;
-use axum::extract::{Extension, State};
+use axum::extract::{Extension, FromRequestParts as _, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::{HeaderMap, StatusCode};
 
 use crate::http::HttpState;
 
-pub(crate) use layout::{not_found, refused, wants_html};
+pub(crate) use layout::{refused, wants_html};
 pub use sessions::Sessions;
 pub use settings::{Check, ConsoleConfig, ConsoleSettings};
 pub(crate) use viewer::Api;
@@ -124,6 +127,18 @@ pub(crate) fn routes(api: Router) -> Router<HttpState> {
         .route("/assets/{version}/{name}", get(assets::asset))
         .method_not_allowed_fallback(only_forms)
         .layer(Extension(Api(api)))
+}
+
+/// Answers whoever opens an address that nothing has: within the sections, for those who may see
+/// them.
+pub(crate) async fn not_found(http_state: &HttpState, api: Router, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    parts.extensions.insert(Api(api));
+    match viewer::Viewer::from_request_parts(&mut parts, http_state).await {
+        Ok(viewer) => layout::missing_page(&viewer),
+        Err(refusal) if refusal.status() == StatusCode::TOO_MANY_REQUESTS => refusal,
+        Err(_) => layout::not_found(&http_state.shared.load().server.base_path()),
+    }
 }
 
 /// Answers whoever opens the address of a form, by a reload or from the history.

@@ -97,7 +97,7 @@ fn addresses(category: &str, lines: &[&str]) -> Vec<(Range<usize>, String)> {
 }
 
 /// The dimensions that the caller may use, out of the tool's own schema.
-fn categories(viewer: &Viewer) -> Vec<String> {
+pub(super) fn categories(viewer: &Viewer) -> Vec<String> {
     let tool = viewer.app.tools.get("search_filters", &viewer.caller);
     let names = tool.as_ref().and_then(|tool| {
         tool.spec.input.get("properties")?.get("category")?.get("enum")?.as_array()

@@ -84,8 +84,12 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
 }
 
 fn refusal(viewer: &Viewer) -> Option<Response> {
+    let hint = match viewer.is_viewing_as() {
+        true => "press `Stop` in the bar at the top to look with your own eyes again",
+        false => "sign in with a key that has the role `admin`",
+    };
     let error = ToolError::new(Code::Forbidden, "only administrators see how the server is doing")
-        .with_hint("sign in with a key that has the role `admin`");
+        .with_hint(hint);
     (!viewer.caller.is_admin()).then(|| error_page(viewer, &error))
 }
 
@@ -297,14 +301,15 @@ fn fact(value: &Value) -> Markup {
                 .map(|row| row.keys().collect())
                 .unwrap_or_default();
             html! { div .scroll tabindex="0" { table {
-                thead { tr { @for column in &columns { th scope="col" .num[rows[0][column.as_str()].is_number()] { (column) } } } }
+                thead { tr { @for column in &columns { th scope="col" .num[rows[0][column.as_str()].is_number()] { (capitalised(column)) } } } }
                 tbody { @for row in rows { tr { @for column in &columns {
                     @let cell = &row[column.as_str()];
-                    td .num[cell.is_number()] { (cell.as_u64().map_or_else(|| shown(cell), |count| thousands(count as usize))) } } } } }
+                    @if column.as_str() == "namespace" { td .path { (said_namespace(&shown(cell))) br; span .note { code { (shown(cell)) } } } }
+                    @else { td .num[cell.is_number()] { (cell.as_u64().map_or_else(|| shown(cell), |count| thousands(count as usize))) } } } } } }
             } } }
         }
         Value::Object(members) => {
-            html! { dl .facts { @for (name, value) in members { dt { (name) } dd { (shown(value)) } } } }
+            html! { dl .facts { @for (name, value) in members { dt { (capitalised(name)) } dd { (shown(value)) } } } }
         }
         other @ (Value::Null
         | Value::Bool(_)
@@ -312,6 +317,24 @@ fn fact(value: &Value) -> Markup {
         | Value::String(_)
         | Value::Array(_)) => html! { p { (shown(other)) } },
     }
+}
+
+/// What a namespace of the store holds.
+fn said_namespace(name: &str) -> &'static str {
+    match name.split_once('_') {
+        Some(("knowledge", _)) => "Documents of a knowledge base with one clearance and department",
+        Some(("project", _)) => "A JSON document",
+        Some(("files", _)) => "Names of files",
+        None if name == "files" => "Files of the folders",
+        _ => "Others",
+    }
+}
+
+/// A name as the beginning of a line.
+fn capitalised(name: &str) -> String {
+    let mut chars = name.chars();
+    let first = chars.next().map(|char| char.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", chars.as_str().replace('_', " "))
 }
 
 fn settings(configuration: &Value) -> Markup {

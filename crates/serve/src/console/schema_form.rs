@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Number, Value};
 use tools::ToolError;
 
+use super::layout::sentence;
 use super::params::Params;
 
 /// Groups inside groups; deeper objects are written as JSON.
@@ -91,7 +92,7 @@ fn field(
         return html! {
             fieldset {
                 legend { (name) }
-                @if let Some(text) = description { p .note { (text) } }
+                @if let Some(text) = description { p .note { (sentence(text)) } }
                 (group(property, &format!("{path}."), params, depth + 1, &within))
             }
         };
@@ -130,7 +131,7 @@ fn field(
                     required[is_required] placeholder=[default] autocomplete="off"
                     aria-describedby=[note.as_deref()];,
             }
-            @if let Some(text) = description { p .note id=[note.as_deref()] { (text) } }
+            @if let Some(text) = description { p .note id=[note.as_deref()] { (sentence(text)) } }
         }
     }
 }

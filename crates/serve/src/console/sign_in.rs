@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::Form;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use http::header::{AUTHORIZATION, HeaderValue, SET_COOKIE};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use model::Caller;
 
-use super::layout::{bare, respond};
+use super::frame::bare;
+use super::layout::respond;
 use super::params::Params;
 use super::seal::Seal;
 use super::session::{self, CookieScope, SESSION, Session, VIEW_AS, set_cookie};
@@ -34,6 +35,16 @@ pub(super) async fn show(State(http_state): State<HttpState>, params: Params) ->
         return Redirect::to(&format!("{}/", app.server.base_path())).into_response();
     }
     respond(StatusCode::OK, &form(&app, params.get("next").unwrap_or("/"), None))
+}
+
+/// The form with the status and the headers of a refusal, for who reads pages and does not say so.
+pub(super) fn asked_for(app: &App, next: &str, refusal: &Response) -> Response {
+    let mut asked = respond(refusal.status(), &form(app, next, None));
+    for (name, value) in refusal.headers() {
+        asked.headers_mut().entry(name).or_insert_with(|| value.clone());
+    }
+    asked.headers_mut().remove(CONTENT_LENGTH);
+    asked
 }
 
 /// Begins a session, or says why not.

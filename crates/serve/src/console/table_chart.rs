@@ -39,9 +39,16 @@ pub(super) fn form(viewer: &Viewer, view: &View, params: &Params) -> Markup {
             |field: &Value| field["type"].as_str().is_some_and(|kind| wanted.contains(&kind));
         view.fields.iter().filter(|(_, field)| is_wanted(field)).map(|(name, _)| name).collect()
     };
-    let (numbers, moments) = (of_type(&["number"]), of_type(&["timestamp"]));
-    let groups: Vec<&String> =
-        view.fields.iter().map(|(name, _)| name).filter(|name| !moments.contains(name)).collect();
+    let numbers = of_type(&["number"]);
+    let is_moment = |field: &Value| field["type"] == "timestamp";
+    let moments: Vec<(&String, &str)> = view
+        .fields
+        .iter()
+        .filter(|(_, field)| is_moment(field))
+        .map(|(name, field)| (name, usual_bucket(field)))
+        .collect();
+    let others = view.fields.iter().filter(|(_, field)| !is_moment(field));
+    let groups: Vec<&String> = others.map(|(name, _)| name).collect();
     html! {
         details .card {
             summary { "Chart this view" }
@@ -53,7 +60,7 @@ pub(super) fn form(viewer: &Viewer, view: &View, params: &Params) -> Markup {
                 div .field { label for="of" { "of the field" } select #of name="of" { option value="" { "—" }
                     @for name in &numbers { option value=(name) { (name) } } } }
                 div .field { label for="by" { "by" } select #by name="by" {
-                    @for name in &moments { @for bucket in BUCKETS { option value=(format!("{bucket}:{name}")) { (name) " by " (bucket) } } }
+                    @for (name, usual) in &moments { @for bucket in BUCKETS { option value=(format!("{bucket}:{name}")) selected[bucket == *usual] { (name) " by " (bucket) } } }
                     @for name in &groups { option value=(format!(":{name}")) { (name) } } } }
                 div .field { label for="split" { "a line for each" } select #split name="split" { option value="" { "—" }
                     @for name in &groups { option value=(name) { (name) } } } }
@@ -63,6 +70,20 @@ pub(super) fn form(viewer: &Viewer, view: &View, params: &Params) -> Markup {
             }
             p .note { "The filters that hold are kept. The chart is listed under " a href=(viewer.href("/charts")) { "Charts" } "." }
         }
+    }
+}
+
+/// The step of time that makes some ten to a hundred points of what a field holds.
+fn usual_bucket(field: &Value) -> &'static str {
+    const DAY_MILLIS: i64 = 86_400_000;
+    let (Some(min), Some(max)) = (field["min"].as_i64(), field["max"].as_i64()) else {
+        return "month";
+    };
+    match max.saturating_sub(min) / DAY_MILLIS {
+        ..=2 => "hour",
+        3..=100 => "day",
+        101..=2_000 => "month",
+        _ => "year",
     }
 }
 
@@ -103,4 +124,23 @@ async fn drawn(viewer: &Viewer, name: String, params: &Params) -> Result<String,
     );
     let reply = viewer.tool("chart_table", arguments).await?;
     Ok(reply.value["chart_id"].as_str().unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_begins_with_a_step_that_shows_something() {
+        let check = |days: i64, expected: &str| {
+            let field = json!({ "type": "timestamp", "min": 0, "max": days * 86_400_000 });
+            assert_eq!(usual_bucket(&field), expected, "{days} days");
+            assert!(BUCKETS.contains(&expected));
+        };
+        check(0, "hour");
+        check(30, "day");
+        check(364, "month");
+        check(20_000, "year");
+        assert_eq!(usual_bucket(&json!({ "min": null })), "month");
+    }
 }

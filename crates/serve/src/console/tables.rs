@@ -27,18 +27,79 @@ const SHORT_CELL: usize = 48;
 /// Lists the tables, or goes to the only one.
 pub(super) async fn list(viewer: Viewer) -> Response {
     let names = names(&viewer).await;
+    let about = about(&viewer, &names).await;
     let body = html! {
         h1 { "Tables" }
         @if names.is_empty() && !viewer.has_tool("query_table") { (no_tool("query_table")) }
         @else if names.is_empty() {
             (empty("No table is configured.", &html! { p { "Add one to " code { "dowse.toml" } " with " code { "[[tables]]" } ": CSV, JSON lines, Parquet, SQLite or PostgreSQL." } }))
         } @else {
-            ul .cards { @for name in &names {
-                li { a href=(viewer.href(&format!("/tables/{}", encoded(name)))) { strong { (name) } span { "Rows, facets, fields" } } }
+            ul .cards { @for (position, name) in names.iter().enumerate() {
+                @let about = about.get(position);
+                li { a href=(viewer.href(&format!("/tables/{}", encoded(name)))) {
+                    strong { (name) @if let Some(About { n_rows: Some(n_rows), .. }) = about { small { (counted(*n_rows, "row")) } } }
+                    span { @match about {
+                        Some(About { problem: Some(problem), .. }) => (problem),
+                        Some(About { fields, .. }) if !fields.is_empty() => (fields),
+                        _ => "Rows, facets, fields",
+                    } } } }
             } }
         }
     };
     page(&viewer, Section::Tables, "Tables", &body)
+}
+
+/// Tables of which the list says how large they are: each is asked for it.
+const DESCRIBED: usize = 24;
+
+/// Fields that the list names of a table.
+const NAMED_FIELDS: usize = 6;
+
+/// What the list says of a table.
+struct About {
+    n_rows: Option<u64>,
+    /// The names of its first fields.
+    fields: String,
+    /// Why nothing is known of it.
+    problem: Option<String>,
+}
+
+/// Asks the first tables what they hold, side by side.
+async fn about(viewer: &Viewer, names: &[String]) -> Vec<About> {
+    let is_named = n_named(viewer) > 0;
+    let asked = names.iter().take(DESCRIBED).map(|name| {
+        let arguments = if is_named { json!({ "table": name }) } else { json!({}) };
+        async move { said_about(viewer.tool("describe_schema", arguments).await) }
+    });
+    futures::future::join_all(asked).await
+}
+
+fn said_about(described: Result<super::viewer::ToolReply, ToolError>) -> About {
+    let described = match described {
+        Ok(reply) => reply.value,
+        Err(error) => {
+            return About { n_rows: None, fields: String::new(), problem: Some(error.message) };
+        }
+    };
+    let fields = described["schema"]["properties"].as_object();
+    let mut named: Vec<&str> =
+        fields.into_iter().flat_map(Map::keys).map(String::as_str).take(NAMED_FIELDS + 1).collect();
+    if named.len() > NAMED_FIELDS {
+        named[NAMED_FIELDS] = "…";
+    }
+    About { n_rows: described["total"].as_u64(), fields: named.join(", "), problem: None }
+}
+
+/// How many tables the schema of the tool names; none where there is only one.
+fn n_named(viewer: &Viewer) -> usize {
+    let tool = viewer.app.tools.get("query_table", &viewer.caller);
+    tool.map_or(0, |tool| table_names(&tool.spec.input).len())
+}
+
+/// How many tables the caller may see.
+pub(super) fn n_tables(viewer: &Viewer) -> usize {
+    let has_tables = viewer.app.tools.get("query_table", &viewer.caller).is_some();
+    if has_tables { n_named(viewer).max(1) } else { 0 }
 }
 
 /// The tables that the caller may see: named in the tool's schema, or the only one.

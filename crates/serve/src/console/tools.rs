@@ -14,7 +14,7 @@ use tools::{Code, Effect, Listed, Registry, ToolError};
 use super::cost;
 use super::go_to;
 use super::json_view::{json_box, text_box};
-use super::layout::{Section, empty, error_page, form_token, page, problem};
+use super::layout::{Section, empty, error_page, form_token, page, problem, sentence};
 use super::lists;
 use super::params::{Params, encoded};
 use super::schema_form;
@@ -49,7 +49,7 @@ pub(super) async fn list(viewer: Viewer) -> Response {
                         tr {
                             td .nowrap { a href=(viewer.href(&format!("/tools/{}", encoded(&tool.spec.name)))) {
                                 code { (tool.spec.name) } } }
-                            td { (tool.spec.description) }
+                            td { (sentence(&tool.spec.description)) }
                             td .nowrap data-name="Effect" { (effect(tool.spec.effect)) }
                             td .num data-name="Tokens in the list" { (cost::bar(n_tokens as f64 / most as f64)) " " span .figure { (thousands(n_tokens)) } }
                         }
@@ -288,7 +288,7 @@ fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>)
     html! {
         p .crumbs { a href=(viewer.href("/tools")) { "Tools" } " / " (spec.title) }
         h1 { code { (spec.name) } }
-        p { (spec.description) }
+        p { (sentence(&spec.description)) }
         div .halves {
             section aria-labelledby="arguments" {
                 h2 #arguments { "Arguments" }

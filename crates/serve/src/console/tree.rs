@@ -48,11 +48,15 @@ pub(super) async fn document(viewer: Viewer, Path(id): Path<String>, params: Par
         above.push((model::pointer_name(token).into_owned(), so_far.clone()));
     }
     let may_change = pointer.is_empty() && rights(&viewer, text(&table, "project_id")).await.0;
+    let project =
+        viewer.get(&format!("/v1/projects/{}", encoded(text(&table, "project_id")))).await;
+    let project_name = project.as_ref().map_or("project", |project| text(project, "name"));
     let body = html! {
-        p .crumbs { a href=(viewer.href(&format!("/contexts/{}", text(&table, "project_id")))) { "Project" } " / "
+        p .crumbs { a href=(viewer.href("/contexts")) { "Contexts" } " / "
+            a href=(viewer.href(&format!("/contexts/{}", text(&table, "project_id")))) { (project_name) } " / "
             a href=(at("")) { (name) } @for (token, pointer) in &above { " / " a href=(at(pointer)) { (token) } } }
         h1 { (name) }
-        p .note { "Pointer " code { (if pointer.is_empty() { "(the whole document)" } else { &pointer }) } }
+        p .note { @if pointer.is_empty() { "The whole document; its pointer is empty." } @else { "Pointer " code { (pointer) } } }
         @if may_change { (contexts_change::document(&viewer, &table, &here)) }
         div data-refresh { @match &node {
             Err(error) => (problem(error)),
@@ -144,7 +148,7 @@ fn node_view(node: &Value, offset: usize, link: impl Fn(&str) -> String) -> Mark
                 // A name without letters could not be seen, nor clicked.
                 a href=(link(&model::pointer_token(&member.name))) {
                     @if member.name.trim().is_empty() { (format!("{:?}", member.name)) } @else { (member.name) } }
-                @if let Some(size) = &member.size { " " span .size { (size) } }
+                " " span .size { (member.size.as_deref().unwrap_or_default()) }
                 " " span .note { (beginning(&member.value)) } } } }
         }
     }

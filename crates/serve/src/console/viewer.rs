@@ -23,6 +23,7 @@ use super::layout;
 use super::params::{Params, encoded};
 use super::seal::Seal;
 use super::session::{self, Session, ViewAs};
+use super::sign_in;
 use crate::App;
 use crate::api::FromConsole;
 use crate::call;
@@ -333,7 +334,12 @@ impl FromRequestParts<HttpState> for Viewer {
         if !layout::wants_html(&parts.headers)
             && let Err(refusal) = signed_in
         {
-            return Err(refusal);
+            // Whoever takes anything is refused like a program, and sees where to sign in.
+            let is_section = parts.method == Method::GET && layout::is_section(parts.uri.path());
+            return Err(match is_section && layout::takes_anything(&parts.headers) {
+                true => sign_in::asked_for(&app, &here, &refusal),
+                false => refusal,
+            });
         }
         let Ok(signed_in) = signed_in else {
             // Other methods come from forms of a session that has ended.

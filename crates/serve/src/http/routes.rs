@@ -48,8 +48,8 @@ pub(crate) fn router(
         .route("/.well-known/oauth-protected-resource", get(wellknown::protected_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(wellknown::protected_resource))
         .merge(crate::pages::routes())
-        .merge(crate::console::routes(api))
-        .fallback(not_found)
+        .merge(crate::console::routes(api.clone()))
+        .fallback(move |State(http_state), request| not_found(http_state, api.clone(), request))
         .with_state(http_state)
         .layer(from_fn_with_state(shared.clone(), enter))
         .layer(CatchPanicLayer::new());
@@ -154,9 +154,9 @@ async fn endpoint(
     serve_post(visit, request, http_state.streams_end).await
 }
 
-async fn not_found(State(http_state): State<HttpState>, request: Request) -> Response {
+async fn not_found(http_state: HttpState, api: Router, request: Request) -> Response {
     if crate::console::wants_html(request.headers()) {
-        return crate::console::not_found(&http_state.shared.load().server.base_path());
+        return crate::console::not_found(&http_state, api, request).await;
     }
     let path: String = request.uri().path().chars().take(200).collect();
     coded(

@@ -54,6 +54,13 @@
     said.textContent = sentence?.textContent.trim() || "";
   };
 
+  // Back and forward between views that a script has put up: the server shows them anew. A step
+  // within a page, to one of its headings, changes neither path nor query.
+  let here = location.pathname + location.search;
+  addEventListener("popstate", () => {
+    if (location.pathname + location.search !== here) location.reload();
+  });
+
   // Searching as one types: the newest request alone counts, the one before is given up.
   for (const form of $$("form[data-live]")) {
     const target = $(form.dataset.live);
@@ -79,7 +86,11 @@
         prepare(target);
         announce(target);
         if ("titled" in form.dataset) document.title = `${form.elements.q.value.trim() || "Search"} · Dowse`;
-        history.replaceState(null, "", shown ? `${form.action}?${shown}` : form.action);
+        const now = shown ? `${form.action}?${shown}` : form.action;
+        // The first letters of a question are a step; Back leads to the page as it was before.
+        const isStep = shown !== "" && location.search === "" && "titled" in form.dataset;
+        history[isStep ? "pushState" : "replaceState"](null, "", now);
+        here = location.pathname + location.search;
         document.body.classList.toggle("has-query", shown !== "");
         target.removeAttribute("aria-busy");
       } catch (error) {
@@ -99,6 +110,18 @@
       refresh();
     });
   }
+
+  // Lists of fields have one more row while the last is in use.
+  document.addEventListener("input", event => {
+    const list = event.target.closest("[data-grows]");
+    const last = list?.lastElementChild;
+    if (!last || !last.contains(event.target) || $("input", last).value === "") return;
+    const more = last.cloneNode(true);
+    const field = $("input", more);
+    field.value = "";
+    field.id = field.id.replace(/\d+$/, list.children.length);
+    list.append(more);
+  });
 
   // Sliders tell their value.
   document.addEventListener("input", event => {
@@ -135,16 +158,25 @@
   });
 
   // What cannot be undone is asked about once.
+  const ask = $("#ask");
   document.addEventListener("submit", event => {
-    const form = event.target;
-    if (!("confirm" in form.dataset) || event.defaultPrevented) return;
-    if (!confirm(form.elements.question?.value)) { event.preventDefault(); return; }
-    // Without this answer the server asks on a page of its own.
-    const answer = document.createElement("input");
-    answer.type = "hidden";
-    answer.name = "confirmed";
-    answer.value = "yes";
-    form.append(answer);
+    const { target: form, submitter } = event;
+    if (!("confirm" in form.dataset) || event.defaultPrevented || form.elements.confirmed || !ask) return;
+    event.preventDefault();
+    $("#ask-question").textContent = form.elements.question?.value || "Are you sure?";
+    $("[value=yes]", ask).textContent = submitter?.textContent.trim() || "Yes";
+    ask.returnValue = "";
+    ask.onclose = () => {
+      if (ask.returnValue !== "yes") return;
+      // Without this answer the server asks on a page of its own.
+      const answer = document.createElement("input");
+      answer.type = "hidden";
+      answer.name = "confirmed";
+      answer.value = "yes";
+      form.append(answer);
+      form.requestSubmit(submitter);
+    };
+    ask.showModal();
   });
 
   // Progress: parts of a page that the server sends anew as it goes. A page has one connection for
@@ -277,10 +309,10 @@
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && isTyping(event.target)) { event.target.blur(); return; }
-    if (isTyping(event.target) || dialog?.open || !hasLetters) return;
+    if (isTyping(event.target) || $("dialog[open]") || !hasLetters) return;
     if (isGoing) {
       isGoing = false;
-      const link = $(`nav.wide [data-go="${CSS.escape(event.key)}"]`);
+      const link = $(`.sections [data-go="${CSS.escape(event.key)}"]`);
       if (link) { event.preventDefault(); location.href = link.href; }
       return;
     }

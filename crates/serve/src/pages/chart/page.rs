@@ -24,7 +24,7 @@ pub(crate) fn render_page(chart: &Chart) -> String {
     format!(
         r#"<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>{title}</title><style>{STYLE}</style></head>
-<body><main><h1>{title}</h1>{lead}
+<body><main><p class="above"><a href="../charts" target="_top">Charts</a> / {title}</p><h1>{title}</h1>{lead}
 <figure>{wide}{narrow}<figcaption>{legend}</figcaption></figure>
 {notes}
 <p class="data"><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a> · Picture: <a href="{id}.png">PNG</a>, <a href="{id}.svg">SVG</a></p>

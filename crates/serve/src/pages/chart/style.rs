@@ -14,6 +14,7 @@ h1{font-size:1.6rem;line-height:1.25;margin:0 0 6px;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:32px 0 8px}
 p{margin:0 0 12px;max-width:70ch;overflow-wrap:anywhere}
 .lead{color:var(--muted)}
+.above{font-size:.9rem;color:var(--muted);margin:0 0 6px}
 a{color:var(--link)}
 figure{--under:var(--card);margin:16px 0 0;padding:16px;background:var(--card);border:1px solid var(--edge);border-radius:10px}
 svg{display:block;width:100%;height:auto}
