@@ -1,6 +1,6 @@
 //! What the words of a query are worth, and how a passage holds them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Span;
@@ -91,7 +91,8 @@ impl<'a> WeighedWords<'a> {
         let n_passages = statistics.n_passages as f64;
         let rarity_of = |n_with: f64| rarity(n_passages, n_with);
         let most = rarity_of(0.0).max(f64::MIN_POSITIVE);
-        let (language, usual) = (query_language(query, languages), detect_language(query));
+        let language = query_language(query, languages);
+        let usual = OnceCell::new();
         let mut counts = statistics.terms.iter().map(|term| term.n_passages as f64);
         let n_with: Vec<f64> = words
             .iter()
@@ -103,6 +104,7 @@ impl<'a> WeighedWords<'a> {
             let mut weight = content_weight(word, language);
             if n_with[idx] == 0.0 {
                 // A word that no passage has is what it usually is: `the` over German documents.
+                let usual = *usual.get_or_init(|| detect_language(query));
                 weight = weight.min(content_weight(word, usual));
             }
             n_content += weight;
@@ -238,22 +240,21 @@ impl<'a> WeighedWords<'a> {
 
     fn spellings<'m>(
         &self,
-        matches: impl Iterator<Item = &'m Match>,
+        matches: impl Iterator<Item = &'m Match> + Clone,
     ) -> (Vec<String>, Vec<String>) {
-        let mut exact = BTreeSet::new();
-        let mut folded = BTreeSet::new();
-        for found in matches {
-            let word = &self.words[found.word_idx];
-            if found.is_exact {
-                exact.insert((found.word_idx, word.exact.clone()));
-            } else {
-                folded.insert((found.word_idx, format!("{} → {}", word.exact, found.term)));
-            }
-        }
-        folded.retain(|(word_idx, _)| !exact.iter().any(|(other, _)| other == word_idx));
-        let texts =
-            |set: BTreeSet<(usize, String)>| set.into_iter().map(|(_, text)| text).collect();
-        (texts(exact), texts(folded))
+        let mut is_exact = vec![false; self.words.len()];
+        matches.clone().for_each(|found| is_exact[found.word_idx] |= found.is_exact);
+        let exact = (self.words.iter().zip(&is_exact))
+            .filter(|(_, is_exact)| **is_exact)
+            .map(|(word, _)| word.exact.clone());
+        let folded: BTreeSet<(usize, &str)> = matches
+            .filter(|found| !is_exact[found.word_idx])
+            .map(|found| (found.word_idx, found.term.as_str()))
+            .collect();
+        let folded = folded
+            .into_iter()
+            .map(|(word_idx, term)| format!("{} → {term}", self.words[word_idx].exact));
+        (exact.collect(), folded.collect())
     }
 }
 
