@@ -99,7 +99,8 @@ pub(crate) fn page(
         // Numbers count contents as long as files are ranked, and files behind them.
         let ranked: Vec<&Ranked> = first.hits.iter().collect();
         let (indexer, filter) = (searched.indexer, &scopes[0].filter);
-        let folding = Folding { indexer, filter, deadline, is_given: &|_| false };
+        let (is_given, contents) = (&|_: &str| false, RefCell::default());
+        let folding = Folding { indexer, filter, deadline, is_given, contents };
         let n_contents = folding.page(&ranked, MAX_BY_RANK)?.places.len();
         let by_rank: HashSet<DocumentId> =
             first.hits.into_iter().map(|ranked| ranked.hit.document).collect();

@@ -1,5 +1,7 @@
 //! One page of what was found: without what the pages before gave, each content once.
 
+use std::cell::RefCell;
+
 use retrieve::{Ranked, Response, Total};
 
 use crate::Result;
@@ -106,7 +108,8 @@ impl Taken {
     ) -> Result<Self> {
         let scope = scope_of(searched, page.roots, page.filters);
         let (indexer, deadline) = (searched.indexer, page.deadline);
-        let folding = Folding { indexer, filter: &scope.filter, deadline, is_given };
+        let contents = RefCell::default();
+        let folding = Folding { indexer, filter: &scope.filter, deadline, is_given, contents };
         let folded = folding.page(fresh, page.request.k)?;
         // Copies are counted once, as far as files were looked at.
         let n_found = response.hits.len();

@@ -3,6 +3,7 @@
 //! What a file says is known by a hash that is indexed with it, so the other places of a result are
 //! looked up wherever they rank, and a walk passes over what it gave under another path.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use model::{AttributeValue, Block, Deadline, DocumentId, Warning};
@@ -70,6 +71,8 @@ pub(crate) struct Folding<'a> {
     pub(crate) deadline: &'a Deadline,
     /// Tells whether a page before this one gave a file.
     pub(crate) is_given: &'a dyn Fn(&str) -> bool,
+    /// The contents of files that were read already; nothing for one without any.
+    pub(crate) contents: RefCell<HashMap<DocumentId, Option<String>>>,
 }
 
 /// Files of a page.
@@ -142,11 +145,16 @@ impl Folding<'_> {
 
     /// Counts the contents among files that were found.
     pub(crate) fn n_contents(&self, found: &[retrieve::Ranked]) -> Result<usize> {
+        let is_new =
+            |found: &&retrieve::Ranked| !self.contents.borrow().contains_key(&found.hit.document);
+        let unread: Vec<&retrieve::Ranked> = found.iter().filter(is_new).collect();
+        self.documents(unread.into_iter())?;
         let (mut contents, mut n_unknown) = (HashSet::new(), 0);
-        for document in self.documents(found.iter())? {
-            match document.as_ref().and_then(content) {
+        let known = self.contents.borrow();
+        for found in found {
+            match known.get(&found.hit.document).and_then(Option::as_ref) {
                 Some(content) => {
-                    contents.insert(content.to_owned());
+                    contents.insert(content);
                 }
                 None => n_unknown += 1,
             }
@@ -160,24 +168,24 @@ impl Folding<'_> {
     ) -> Result<Vec<Option<DocumentInfo>>> {
         let (store, namespace) = (&self.indexer.config().store, self.indexer.namespace());
         let ids: Vec<DocumentId> = found.map(|ranked| ranked.hit.document.clone()).collect();
-        Ok(store.documents_by_id(namespace, &ids)?)
+        let documents = store.documents_by_id(namespace, &ids)?;
+        let contents =
+            documents.iter().map(|document| document.as_ref().and_then(content).map(str::to_owned));
+        self.contents.borrow_mut().extend(ids.into_iter().zip(contents));
+        Ok(documents)
     }
 
-    /// Looks up the files with the contents of some, by content: those that pass the filter. The
-    /// engine finds by words alone, so a few of each are given, which all its copies have.
+    /// Looks up the files with the contents of some, by content: those that pass the filter.
     fn copies(
         &self,
         some: &[(&retrieve::Ranked, Option<DocumentInfo>)],
     ) -> Result<HashMap<String, BTreeSet<String>>> {
-        let (mut documents, mut words) = (BTreeMap::new(), String::new());
-        for (ranked, document) in some {
-            let Some(document) = document else { continue };
-            let Some(content) = content(document) else { continue };
-            if documents.insert(content, document).is_none() {
-                push_lookup_words(&ranked.passage.passage.text, &mut words);
-            }
-        }
-        let contents: BTreeSet<String> = documents.keys().map(|&one| one.to_owned()).collect();
+        let known = some.iter().filter_map(|(_, document)| document.as_ref());
+        let known: BTreeMap<&DocumentId, (&str, &DocumentInfo)> = known
+            .filter_map(|document| Some((&document.id, (content(document)?, document))))
+            .collect();
+        let contents: BTreeSet<String> =
+            known.values().map(|(content, _)| (*content).to_owned()).collect();
         let mut copies: HashMap<String, BTreeSet<String>> = HashMap::new();
         if contents.is_empty() {
             return Ok(copies);
@@ -185,26 +193,41 @@ impl Folding<'_> {
         let (store, namespace) = (&self.indexer.config().store, self.indexer.namespace());
         let same = Filter::any_of(attribute::CONTENT, contents);
         let filter = Filter::And(vec![self.filter.clone(), same]);
-        // Most files have no copy. Then no other passages have their contents, which is told without
-        // looking any up: the look-up was a sixth of the time of a search for a sentence.
-        let n_own: usize = documents.values().map(|document| document.n_passages).sum();
-        let counted = store.count(namespace, None, &filter, self.deadline)?;
-        if counted.is_some_and(|counted| counted.is_exact && counted.n_passages == n_own) {
-            for (content, document) in documents {
-                copies.entry(content.to_owned()).or_default().insert(document.id.to_string());
-            }
-            return Ok(copies);
-        }
-        let query = WordsQuery::from_text(&words, Bm25::PASSAGES, 0.0, 0.0);
-        let found = store.by_words(namespace, &query, &filter, MAX_CANDIDATES, self.deadline)?;
-        let ids: BTreeSet<_> = found.hits.into_iter().map(|hit| hit.document).collect();
-        let ids: Vec<DocumentId> = ids.into_iter().collect();
-        for document in store.documents_by_id(namespace, &ids)?.into_iter().flatten() {
-            if let Some(content) = content(&document) {
-                copies.entry(content.to_owned()).or_default().insert(document.id.to_string());
-            }
+        let same = match store.documents_that_fit(namespace, &filter, self.deadline)? {
+            Some(same) => same,
+            None => self.same_by_words(some, &filter)?,
+        };
+        // Most files have no copy: what was found is not read again.
+        let (own, others): (Vec<DocumentId>, Vec<DocumentId>) =
+            same.into_iter().partition(|id| known.contains_key(id));
+        let own = own.iter().filter_map(|id| known.get(id).copied());
+        let others = store.documents_by_id(namespace, &others)?;
+        let others = others.iter().flatten().filter_map(|other| Some((content(other)?, other)));
+        for (content, document) in own.chain(others) {
+            copies.entry(content.to_owned()).or_default().insert(document.id.to_string());
         }
         Ok(copies)
+    }
+
+    /// Finds the files that pass a filter by content where the engine lists none: it finds by words
+    /// alone, so a few of each are given, which all its copies have.
+    fn same_by_words(
+        &self,
+        some: &[(&retrieve::Ranked, Option<DocumentInfo>)],
+        filter: &Filter,
+    ) -> Result<Vec<DocumentId>> {
+        let (mut contents, mut words) = (BTreeSet::new(), String::new());
+        for (ranked, document) in some {
+            let Some(content) = document.as_ref().and_then(content) else { continue };
+            if contents.insert(content) {
+                push_lookup_words(&ranked.passage.passage.text, &mut words);
+            }
+        }
+        let (store, namespace) = (&self.indexer.config().store, self.indexer.namespace());
+        let query = WordsQuery::from_text(&words, Bm25::PASSAGES, 0.0, 0.0);
+        let found = store.by_words(namespace, &query, filter, MAX_CANDIDATES, self.deadline)?;
+        let same: BTreeSet<_> = found.hits.into_iter().map(|hit| hit.document).collect();
+        Ok(same.into_iter().collect())
     }
 
     /// Finds a file of the page that says the same, in an index that an earlier version made.

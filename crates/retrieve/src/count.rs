@@ -9,8 +9,13 @@ impl Retriever {
     /// Counts the documents that a search by words finds, behind the filters of the scopes. Nothing
     /// is read or judged for it; nothing is told where an engine cannot count.
     pub fn count_by_words(&self, request: &Request<'_>) -> Result<Option<Total>> {
-        let question = analyse(request.query, request.pipeline, self.languages(request));
         let mut total = Total { n: 0, is_exact: true };
+        let languages = self.languages(request);
+        if languages.is_empty() {
+            // Nothing was ever written there, such as names of files without text.
+            return Ok(Some(total));
+        }
+        let question = analyse(request.query, request.pipeline, languages);
         for scope in request.scopes {
             let filter: Filter = scope.filter.clone().and(question.filter.clone());
             let (words, deadline) = (&question.for_words, request.deadline);

@@ -244,22 +244,21 @@ impl<'a> WeighedWords<'a> {
 
     fn spellings<'m>(
         &self,
-        matches: impl Iterator<Item = &'m Match>,
+        matches: impl Iterator<Item = &'m Match> + Clone,
     ) -> (Vec<String>, Vec<String>) {
-        let mut exact = BTreeSet::new();
-        let mut folded = BTreeSet::new();
-        for found in matches {
-            let word = &self.words[found.word_idx];
-            if found.is_exact {
-                exact.insert((found.word_idx, word.exact.clone()));
-            } else {
-                folded.insert((found.word_idx, format!("{} → {}", word.exact, found.term)));
-            }
-        }
-        folded.retain(|(word_idx, _)| !exact.iter().any(|(other, _)| other == word_idx));
-        let texts =
-            |set: BTreeSet<(usize, String)>| set.into_iter().map(|(_, text)| text).collect();
-        (texts(exact), texts(folded))
+        let mut is_exact = vec![false; self.words.len()];
+        matches.clone().for_each(|found| is_exact[found.word_idx] |= found.is_exact);
+        let exact = (self.words.iter().zip(&is_exact))
+            .filter(|(_, is_exact)| **is_exact)
+            .map(|(word, _)| word.exact.clone());
+        let folded: BTreeSet<(usize, &str)> = matches
+            .filter(|found| !is_exact[found.word_idx])
+            .map(|found| (found.word_idx, found.term.as_str()))
+            .collect();
+        let folded = folded
+            .into_iter()
+            .map(|(word_idx, term)| format!("{} → {term}", self.words[word_idx].exact));
+        (exact.collect(), folded.collect())
     }
 }
 

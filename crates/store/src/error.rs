@@ -116,6 +116,9 @@ pub enum Error {
         /// What exists.
         path: PathBuf,
     },
+    /// A catalogue that something was to be put into holds something else.
+    #[error("the catalogue is not empty: what comes would be mixed with what it holds")]
+    NotEmpty,
     /// The folder cannot be written.
     #[error("`{}` cannot be written; name a `data_dir` that can be, or do this as its owner", path.display())]
     ReadOnly {

@@ -89,7 +89,7 @@ pub fn copy(from: &dyn Catalogue, to: &dyn Catalogue, say: &dyn Fn(&str)) -> Res
 ///
 /// # Errors
 ///
-/// [`Error::AlreadyThere`] when the other catalogue holds something else, and as [`copy`].
+/// [`Error::NotEmpty`] when the other catalogue holds something else, and as [`copy`].
 pub fn move_into(from: &dyn Catalogue, to: &dyn Catalogue, say: &dyn Fn(&str)) -> Result<Copied> {
     let key = ObjectKey::new(MOVE_KIND, "from");
     let identity = serde_json::Value::from(from.identity()?);
@@ -106,7 +106,7 @@ pub fn move_into(from: &dyn Catalogue, to: &dyn Catalogue, say: &dyn Fn(&str)) -
             };
             to.apply(&[Change::Put(note)])?;
         }
-        _ => return Err(Error::AlreadyThere { path: "the catalogue".into() }),
+        _ => return Err(Error::NotEmpty),
     }
     copy(from, to, say)
 }
@@ -193,11 +193,11 @@ pub fn export(from: &dyn Catalogue, file: &Path, clock: &Clock) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::AlreadyThere`] when the catalogue is not empty, [`Error::Damaged`] and
+/// [`Error::NotEmpty`] when the catalogue is not empty, [`Error::Damaged`] and
 /// [`Error::CatalogueDamaged`] when the backup cannot be used, and as [`copy`].
 pub fn import(file: &Path, to: &dyn Catalogue, clock: &Clock) -> Result<Copied> {
     if !is_empty(to)? {
-        return Err(Error::AlreadyThere { path: "the catalogue".into() });
+        return Err(Error::NotEmpty);
     }
     let mut aside = file.as_os_str().to_owned();
     aside.push(format!(".reading-{:08x}", rand::random::<u32>()));

@@ -52,12 +52,21 @@ pub(crate) fn fold_into(text: &str, folded: &mut String) {
     // A space composes with nothing, so words can be normalised one by one, and most need not be.
     for word in text.split_inclusive(' ') {
         if word.is_ascii() {
-            folded.extend(word.chars().map(|char| char.to_ascii_lowercase()));
+            push_lower_ascii(word, folded);
         } else if word.chars().all(is_normal) {
             push_folded_chars(word.chars(), folded);
         } else {
             push_folded_chars(word.nfkc(), folded);
         }
+    }
+}
+
+/// Appends ASCII letters in lower case, many bytes at a time.
+fn push_lower_ascii(word: &str, lowered: &mut String) {
+    let start = lowered.len();
+    lowered.push_str(word);
+    if let Some(pushed) = lowered.get_mut(start..) {
+        pushed.make_ascii_lowercase();
     }
 }
 
@@ -86,6 +95,9 @@ pub fn exact(text: &str) -> String {
 
 /// Appends the exact form of a text.
 pub(crate) fn exact_into(text: &str, lowered: &mut String) {
+    if text.is_ascii() {
+        return push_lower_ascii(text, lowered);
+    }
     if text.chars().all(is_normal) {
         lowered.extend(text.chars().flat_map(char::to_lowercase));
         return;

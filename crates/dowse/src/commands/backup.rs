@@ -211,7 +211,8 @@ fn restore_database(config: &Config, file: &Path, folder: &Path) -> anyhow::Resu
     store::import(file, &*catalogue, &clock).with_context(|| {
         format!(
             "the schema `{}` in PostgreSQL could not be restored\n\
-             hint: a backup goes into an empty one; name another with `store.postgres.schema`",
+             hint: a backup goes into an empty one, and a server that indexes folders has written \
+             into it; name another with `store.postgres.schema`, and start such servers afterwards",
             config.store.postgres.schema
         )
     })?;

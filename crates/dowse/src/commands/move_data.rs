@@ -52,7 +52,7 @@ pub(super) fn run(args: &MoveArgs) -> anyhow::Result<()> {
     }
     let copied =
         store::move_into(&*source, &*target, &|what| print::note(what)).map_err(|error| {
-            let hint = if matches!(error, store::Error::AlreadyThere { .. }) {
+            let hint = if matches!(error, store::Error::NotEmpty) {
                 "hint: a move goes into an empty catalogue, or goes on where it was interrupted"
             } else {
                 "hint: run it again: what arrived is not copied again"

@@ -20,10 +20,22 @@ pub(super) fn words_are_found_right_after_the_write(store: &Store) {
     // Without a query, all that fits is counted, and nothing that was deleted.
     let ids: Vec<DocumentId> =
         ["d3", "d7", "d12", "none"].iter().map(|id| DocumentId::new(*id)).collect();
-    for (filter, n) in [(Filter::All, 19), (Filter::Documents(ids), 2)] {
+    for (ids, n) in [(None, 19), (Some(ids), 2)] {
+        let filter = ids.clone().map_or(Filter::All, Filter::Documents);
         if let Some(matched) = store.count(&namespace, None, &filter, &soon()).unwrap() {
             let expected = Matched { n_documents: n, n_passages: n, is_exact: true };
             assert_eq!(matched, expected, "{filter:?}");
+        }
+        let fitting = store.documents_that_fit(&namespace, &filter, &soon()).unwrap();
+        if let Some(mut fitting) = fitting {
+            let is_left = |id: &DocumentId| {
+                id.as_str() != "d7" && ids.as_ref().is_none_or(|ids| ids.contains(id))
+            };
+            let every = (0..20).map(|round| DocumentId::new(format!("d{round}")));
+            let mut expected: Vec<DocumentId> = every.filter(is_left).collect();
+            fitting.sort();
+            expected.sort();
+            assert_eq!(fitting, expected, "{filter:?}");
         }
     }
     assert_eq!(words(store, &namespace, &word_number(7)), [""; 0]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Deadline, NamespaceId};
+use model::{Deadline, DocumentId, NamespaceId};
 
 use crate::{
     Candidates, Document, DroppedNamespace, Filter, Form, Matched, NamespaceHead, Place, Result,
@@ -63,6 +63,15 @@ pub trait EngineHere: Send + Sync {
         filter: &Filter,
         deadline: &Deadline,
     ) -> Result<Matched>;
+
+    /// Lists the documents with passages that fit the filter, each once, in an order that means
+    /// nothing; none at all when the deadline came first. Nothing is scored.
+    fn documents(
+        &self,
+        namespace: &NamespaceId,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Option<Vec<DocumentId>>>;
 
     /// Lets go of writers and their memory; called before a clean stop.
     fn close(&self) -> Result<()>;

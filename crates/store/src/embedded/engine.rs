@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{Deadline, NamespaceId};
+use model::{Deadline, DocumentId, NamespaceId};
 use parking_lot::Mutex;
 
 use super::derived::Derived;
@@ -413,6 +413,23 @@ impl EngineHere for EmbeddedEngine {
             None => snapshot.fitting_once(filter)?,
         };
         snapshot.words.count(query, &fitting.entries, deadline)
+    }
+
+    fn documents(
+        &self,
+        id: &NamespaceId,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Option<Vec<DocumentId>>> {
+        filter.check()?;
+        let namespace = self.namespace_of(id)?;
+        let snapshot = namespace.snapshot();
+        let fitting = snapshot.fitting_once(filter)?;
+        let found = snapshot.words.documents(&fitting.entries, deadline)?;
+        let Some(firsts) = found else { return Ok(None) };
+        // Documents that were erased meanwhile have no name any more.
+        let names = self.catalogue.names(namespace.number, &firsts)?;
+        Ok(Some(names.into_iter().flatten().map(|(document, _)| document).collect()))
     }
 
     fn close(&self) -> Result<()> {

@@ -8,7 +8,7 @@ use tantivy::{InvertedIndexReader, TERMINATED};
 use crate::Result;
 
 /// Entries of a whole block; only the last block of a term has fewer.
-const BLOCK: usize = 128;
+pub(super) const BLOCK: usize = 128;
 
 /// A place in the list of a term.
 pub(super) struct Cursor {

@@ -19,7 +19,7 @@ use tantivy::{
 };
 use text::Language;
 
-use super::count::Stretches;
+use super::count::Segments;
 use super::directory::ReadDirectory;
 use super::packed::{PACKED, Unpacker};
 use super::schema::{EntryMaker, Fields, NUMBER};
@@ -65,7 +65,7 @@ pub(crate) struct LexicalIndex {
     writer: Option<IndexWriter<TantivyDocument>>,
     writer_bytes: usize,
     maker: EntryMaker,
-    stretches: Stretches,
+    segments: Segments,
 }
 
 impl LexicalIndex {
@@ -124,7 +124,7 @@ impl LexicalIndex {
             writer: None,
             writer_bytes: writer_bytes.max(MIN_WRITER_BYTES),
             maker: EntryMaker::default(),
-            stretches: Stretches::default(),
+            segments: Segments::default(),
         })
     }
 
@@ -232,13 +232,13 @@ impl LexicalIndex {
     /// Gives the present state to search in; later commits do not change it.
     pub(crate) fn view(&self) -> Result<LexicalView> {
         let view =
-            LexicalView::new(self.reader.searcher(), self.fields, Arc::clone(&self.stretches))?;
-        let mut stretches = self.stretches.lock();
-        if !stretches.is_empty() {
+            LexicalView::new(self.reader.searcher(), self.fields, Arc::clone(&self.segments))?;
+        let mut known = self.segments.lock();
+        if !known.is_empty() {
             let segments = view.searcher.segment_readers();
-            stretches.retain(|id, _| segments.iter().any(|segment| segment.segment_id() == *id));
+            known.retain(|id, _| segments.iter().any(|segment| segment.segment_id() == *id));
         }
-        drop(stretches);
+        drop(known);
         Ok(view)
     }
 
@@ -336,17 +336,17 @@ pub(crate) struct LexicalView {
     pub(super) numbers: Vec<Arc<dyn ColumnValues<u64>>>,
     /// Words of all live passages, once somebody asked.
     pub(super) n_words: Arc<OnceLock<u64>>,
-    pub(super) stretches: Stretches,
+    pub(super) segments: Segments,
 }
 
 impl LexicalView {
-    fn new(searcher: Searcher, fields: Fields, stretches: Stretches) -> Result<Self> {
+    fn new(searcher: Searcher, fields: Fields, segments: Segments) -> Result<Self> {
         let numbers = searcher
             .segment_readers()
             .iter()
             .map(|segment| Ok(segment.fast_fields().u64(NUMBER)?.first_or_default_col(0)))
             .collect::<Result<_>>()?;
-        Ok(LexicalView { searcher, fields, numbers, n_words: Arc::default(), stretches })
+        Ok(LexicalView { searcher, fields, numbers, n_words: Arc::default(), segments })
     }
 
     /// Counts the passages that can be found.

@@ -87,15 +87,10 @@ impl AnyTerm {
     }
 
     /// Calls `each` with every entry; with one that holds several of the terms for each of them.
-    pub(super) fn each(self, each: impl FnMut(u32)) {
-        self.each_before(TERMINATED, each);
-    }
-
-    /// Calls `each` with every entry before `end`, in the same way.
-    pub(super) fn each_before(self, end: u32, mut each: impl FnMut(u32)) {
+    pub(super) fn each(self, mut each: impl FnMut(u32)) {
         for mut postings in self.postings {
             let mut entry = postings.doc();
-            while entry < end {
+            while entry != TERMINATED {
                 each(entry);
                 entry = postings.advance();
             }

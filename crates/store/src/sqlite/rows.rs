@@ -1,7 +1,7 @@
 //! Reading and writing the rows of namespaces, documents and passages.
 
 use model::{Attributes, DocumentId, NamespaceId, Passage, PassageId, Pointer, Span, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, ToSql, params};
 use text::{Language, LanguageSet};
 
 use super::database::ROW_BITS;
@@ -270,9 +270,10 @@ pub(crate) fn living_passages(
     ids: &[PassageId],
 ) -> Result<Vec<Option<StoredPassage>>> {
     let mut found = Vec::with_capacity(ids.len());
+    let mut statement = raw_statement(connection, IS_LIVING)?;
     for (idx, id) in ids.iter().enumerate() {
         let hash = id_hash(namespace, id.as_str());
-        let raw = read_raw(connection, IS_LIVING, params![hash, id.as_str(), namespace])?;
+        let raw = read_raw(&mut statement, params![hash, id.as_str(), namespace])?;
         found.extend(raw.map(|raw| (idx, raw)));
     }
     // In the order of their rows, so that texts of the same block are unpacked once.
@@ -305,19 +306,22 @@ fn read_stored(
     condition: &str,
     values: &[&dyn ToSql],
 ) -> Result<Option<StoredPassage>> {
-    let raw = read_raw(connection, condition, values)?;
+    let raw = read_raw(&mut raw_statement(connection, condition)?, values)?;
     raw.map(|raw| raw.finish(&mut Reader::new(connection))).transpose()
 }
 
-fn read_raw(
-    connection: &Connection,
-    condition: &str,
-    values: &[&dyn ToSql],
-) -> Result<Option<RawStored>> {
-    let mut statement = connection.prepare_cached(&format!(
+/// Prepares what [`read_raw`] reads with; looking for it costs a fifth of using it.
+fn raw_statement<'c>(connection: &'c Connection, condition: &str) -> Result<CachedStatement<'c>> {
+    Ok(connection.prepare_cached(&format!(
         "SELECT {PASSAGE}, documents.id, documents.title, documents.language
          FROM {STORED_PASSAGE} {condition}"
-    ))?;
+    ))?)
+}
+
+fn read_raw(
+    statement: &mut CachedStatement<'_>,
+    values: &[&dyn ToSql],
+) -> Result<Option<RawStored>> {
     let found = statement.query_row(values, |row| {
         Ok(RawStored {
             passage: read_passage(row)?,

@@ -1,7 +1,7 @@
 //! Searches by words, by vector and by both: an engine has one, and what happens when one of the two
 //! fails is decided here.
 
-use model::{Deadline, NamespaceId};
+use model::{Deadline, DocumentId, NamespaceId};
 
 use super::Store;
 use crate::{
@@ -36,6 +36,20 @@ impl Store {
     ) -> Result<Option<Matched>> {
         match self.engine.info().place {
             EnginePlace::Here(engine) => engine.count(namespace, query, filter, deadline).map(Some),
+            EnginePlace::Server(_) => Ok(None),
+        }
+    }
+
+    /// Lists the documents with passages that fit a filter, see [`crate::EngineHere::documents`];
+    /// nothing where the engine is on a server, or the deadline came first.
+    pub fn documents_that_fit(
+        &self,
+        namespace: &NamespaceId,
+        filter: &Filter,
+        deadline: &Deadline,
+    ) -> Result<Option<Vec<DocumentId>>> {
+        match self.engine.info().place {
+            EnginePlace::Here(engine) => engine.documents(namespace, filter, deadline),
             EnginePlace::Server(_) => Ok(None),
         }
     }

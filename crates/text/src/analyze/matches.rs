@@ -21,8 +21,6 @@ pub struct Match {
     pub chars: Span,
     /// Whether the spelling is the same; otherwise it matched by its folded or stemmed form.
     pub is_exact: bool,
-    /// The word as the text has it, lower-cased.
-    pub found: String,
     /// The index term through which it matched.
     pub term: String,
 }
@@ -89,7 +87,6 @@ impl Analyzer {
                     word_idx: *word_idx,
                     chars: token.chars,
                     is_exact: word.exact == token.exact,
-                    found: token.exact.to_owned(),
                     term: token.stem.to_owned(),
                 });
             }
@@ -115,13 +112,11 @@ fn leave_private(words: &[QueryWord], text: &str, open: &mut OpenTexts, found: &
     for (chars, term) in pieces.iter().filter_map(|(chars, term)| Some((chars, (*term)?))) {
         for (word_idx, word) in words.iter().enumerate() {
             if word.kind == TokenKind::Private && word.terms.iter().any(|other| other == term) {
-                let (found_as, term) = (word.exact.clone(), word.exact.clone());
                 found.push(Match {
                     word_idx,
                     chars: *chars,
                     is_exact: true,
-                    found: found_as,
-                    term,
+                    term: word.exact.clone(),
                 });
             }
         }

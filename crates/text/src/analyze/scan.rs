@@ -136,6 +136,14 @@ impl Scanner<'_> {
             }
             self.byte_at += char.len_utf8();
             self.char_at += 1;
+            if class == Class::Lower && n_capitals <= 1 {
+                // Most of a text: more small letters change nothing but the length.
+                let n_more = self.n_small_letters(MAX_WORD_BYTES + byte_start - self.byte_at);
+                self.byte_at += n_more;
+                self.char_at += n_more;
+                n_letters += n_more;
+                n_after_capitals += n_more;
+            }
         }
         let is_plural = n_capitals > 1 && n_after_capitals == 1 && n_letters == n_capitals + 1;
         is_compound |= is_plural;
@@ -144,6 +152,13 @@ impl Scanner<'_> {
         }
         let kind = if is_compound { RunKind::Compound } else { RunKind::Plain };
         self.run(byte_start, char_start, kind)
+    }
+
+    /// Counts the small ASCII letters that follow, up to a limit.
+    fn n_small_letters(&self, limit: usize) -> usize {
+        let rest = self.text.as_bytes().get(self.byte_at..).unwrap_or_default();
+        let rest = rest.get(..limit).unwrap_or(rest);
+        rest.iter().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(rest.len())
     }
 
     /// Takes in the tail of `C#`, `F#` and `C++`.
@@ -293,4 +308,34 @@ pub fn is_ideograph(char: char) -> bool {
             | '\u{4e00}'..='\u{9fff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7fb}'
             | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}' | '\u{1aff0}'..='\u{1b16f}'
             | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Kind and place of each run, in characters.
+    fn runs(text: &str) -> Vec<(RunKind, usize, usize)> {
+        Scanner::new(text).map(|run| (run.kind, run.char_start, run.n_chars)).collect()
+    }
+
+    proptest! {
+        /// Small ASCII letters are passed over many at a time, others one by one.
+        #[test]
+        fn all_small_letters_are_alike(text in "[a-zA-Z0-9é _.,@'&/:#+-]{0,60}") {
+            let others = text.replace(|char: char| char.is_ascii_lowercase(), "é");
+            prop_assert_eq!(runs(&text), runs(&others), "{}", text);
+        }
+    }
+
+    #[test]
+    fn noise_is_cut() {
+        for n_before in [0, 1, 7] {
+            let text = format!("{}{}", "A1_".repeat(n_before), "x".repeat(2 * MAX_WORD_BYTES + 3));
+            let lengths: Vec<usize> = Scanner::new(&text).map(|run| run.bytes.len()).collect();
+            assert_eq!(lengths, [MAX_WORD_BYTES, MAX_WORD_BYTES, 3 + 3 * n_before]);
+        }
+    }
 }

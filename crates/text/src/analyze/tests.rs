@@ -1,6 +1,7 @@
 //! Proves the analyser: what becomes a token, where it is, and that a query always finds the
 //! words it repeats, whatever language either side was taken for.
 
+use model::Span;
 use proptest::prelude::*;
 
 use super::*;
@@ -114,9 +115,11 @@ fn matches_say_where_and_how() {
     let words = analyzer.analyze_query("școlile mari", LanguageSet::all());
     let text = "Scoala este mare, dar școlile sunt multe.";
     let found = analyzer.matches(&words, text, Language::Romanian, &mut Scratch::new());
-    let shown: Vec<(usize, &str, bool)> =
-        found.iter().map(|found| (found.word_idx, found.found.as_str(), found.is_exact)).collect();
-    assert_eq!(shown, [(1, "mare", false), (0, "școlile", true)]);
+    let chars: Vec<char> = text.chars().collect();
+    let word_at = |chars_at: Span| chars[chars_at.start..chars_at.end].iter().collect::<String>();
+    let shown: Vec<(usize, String, bool)> =
+        found.iter().map(|found| (found.word_idx, word_at(found.chars), found.is_exact)).collect();
+    assert_eq!(shown, [(1, "mare".to_owned(), false), (0, "școlile".to_owned(), true)]);
 }
 
 #[test]

@@ -187,11 +187,13 @@ fn tally(head: &str, middle: &str) -> [f64; 64] {
         folded.clear();
         fold::fold_into(word, &mut folded);
         let Some(languages) = stop_words::languages_of(&folded) else { continue };
-        let weight = 1.0 / f64::from(languages.bits().count_ones());
-        for language in LanguageSet::iter(languages) {
-            if let Some(vote) = votes.get_mut(language as usize) {
+        let mut rest = languages.bits();
+        let weight = 1.0 / f64::from(rest.count_ones());
+        while rest != 0 {
+            if let Some(vote) = votes.get_mut(rest.trailing_zeros() as usize) {
                 *vote += weight;
             }
+            rest &= rest - 1;
         }
     }
     votes

@@ -5,8 +5,8 @@
 //! find anything with confidence. So the weight is a property of the word alone, the same for
 //! every index, and rarity is multiplied in later.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use crate::analyze::{QueryWord, TokenKind};
 use crate::fold;
@@ -61,7 +61,9 @@ pub fn is_function_word(folded: &str, language: Language) -> bool {
 /// Tells the same of a word in any language: one that is never a slip of the keys.
 pub fn is_function_word_anywhere(folded: &str) -> bool {
     crate::language::stop_words::languages_of(folded).is_some()
-        || LISTED.values().any(|words| words.folded.contains(folded))
+        || FUNCTION_WORDS.iter().any(|(language, _)| {
+            LISTED.get(language).is_some_and(|words| words.folded.contains(folded))
+        })
 }
 
 /// Gives the first of some languages in which the words of a query are function words all. `care`
@@ -101,14 +103,23 @@ struct Words {
     folded: HashSet<String>,
 }
 
-static LISTED: LazyLock<HashMap<Language, Words>> = LazyLock::new(|| {
-    let words = |(language, words): &(Language, &str)| {
-        let exact: HashSet<String> = words.split_whitespace().map(crate::exact).collect();
-        let folded = exact.iter().map(|word| fold(word)).collect();
-        (*language, Words { exact, folded })
-    };
-    FUNCTION_WORDS.iter().map(words).collect()
-});
+static LISTED: Listed = Listed([const { OnceLock::new() }; FUNCTION_WORDS.len()]);
+
+/// The words of each language of the table, made when it is first asked about: all of them were a
+/// twelfth of what a command does for a search.
+struct Listed([OnceLock<Words>; FUNCTION_WORDS.len()]);
+
+impl Listed {
+    fn get(&self, language: &Language) -> Option<&Words> {
+        let mut listed = FUNCTION_WORDS.iter().zip(&self.0);
+        let ((_, words), known) = listed.find(|((listed, _), _)| listed == language)?;
+        Some(known.get_or_init(|| {
+            let exact: HashSet<String> = words.split_whitespace().map(crate::exact).collect();
+            let folded = exact.iter().map(|word| fold(word)).collect();
+            Words { exact, folded }
+        }))
+    }
+}
 
 /// Tells whether a character of a script without spaces mostly belongs to function words:
 /// hiragana (particles, endings, `について`) and the Chinese particles and question words.

@@ -1,5 +1,7 @@
 //! The katakana words on both sides of a look-alike, and whether it joins them.
 
+use std::sync::LazyLock;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::words::{CORES, LONG, WHOLE};
@@ -21,6 +23,16 @@ pub(super) struct Around {
     pub(super) before: String,
     pub(super) after: String,
 }
+
+/// What is before and behind each long vowel inside a core, taken apart once: a text may have a
+/// hyphen in every word.
+static SIDES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let sides = |core: &&'static str| {
+        let core = *core;
+        core.match_indices('ー').map(move |(at, mark)| (&core[..at], &core[at + mark.len()..]))
+    };
+    CORES.iter().flat_map(sides).filter(|(_, tail)| !tail.is_empty()).collect()
+});
 
 impl Around {
     pub(super) fn of(line: &Line, idx: usize) -> Self {
@@ -47,8 +59,8 @@ impl Around {
     pub(super) fn is_long_stem(&self) -> bool {
         const LEAST_CHARS: usize = 3;
         let ends = |stem: &str| {
-            self.before == stem
-                || (stem.chars().count() >= LEAST_CHARS && self.before.ends_with(stem))
+            self.before.ends_with(stem)
+                && (self.before.len() == stem.len() || stem.chars().count() >= LEAST_CHARS)
         };
         // Nothing ends in these small kana without a long vowel: `メニュー`, `レスキュー`.
         let small = self.before.strip_suffix('ュ').and_then(|stem| stem.chars().next_back());
@@ -60,15 +72,12 @@ impl Around {
     /// that is whole must be the beginning of it: `アニメ` and `ション`, but not `ソウル` and `プサン`.
     pub(super) fn has_core(&self) -> bool {
         let is_whole = is_listed(WHOLE, &self.before);
-        CORES.iter().any(|core| {
-            core.match_indices('ー').any(|(at, mark)| {
-                let (head, tail) = (&core[..at], &core[at + mark.len()..]);
-                let fits = match is_whole {
-                    true => self.before == head,
-                    false => self.before.ends_with(head),
-                };
-                fits && !tail.is_empty() && self.after.starts_with(tail)
-            })
+        SIDES.iter().any(|(head, tail)| {
+            let fits = match is_whole {
+                true => self.before == *head,
+                false => self.before.ends_with(head),
+            };
+            fits && self.after.starts_with(tail)
         })
     }
 }

@@ -2,9 +2,6 @@
 //! `curl -u ann:…`, `mysql -p…`, `sshpass -p …`, `host:5432:database:ann:…`.
 
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
 
 use super::credentials::is_secret_name;
 use super::placeholder::is_placeholder;
@@ -91,19 +88,22 @@ const PLACES: &[&str] = &[
     "user",
 ];
 
-/// Finds the names of the programs: texts without any are not taken apart into words.
-static PROGRAMS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let names = FLAGS.iter().map(|(program, ..)| program).chain(PLACES);
-    AhoCorasick::new(names).expect("names of programs make a valid automaton")
-});
+/// Lists the names of the programs: texts in which none is a word, in any case, are not taken apart
+/// into words.
+pub(super) fn programs() -> impl Iterator<Item = &'static str> {
+    FLAGS.iter().map(|(program, ..)| *program).chain(PLACES.iter().copied())
+}
 
 /// Signs between the parts of a line of logins.
 const LOGIN_COLONS: usize = 4;
 
-/// Finds passwords on command lines and in lines of logins.
-pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
-    let has_program = PROGRAMS.is_match(text);
+/// Finds passwords on command lines and in lines of logins; `has_program` tells whether any of
+/// [`programs`] is in the text.
+pub(super) fn find(text: &str, has_program: bool, found: &mut Vec<PrivatePiece>) {
     let has_colons = |line: &str| line.bytes().filter(|byte| *byte == b':').count() >= LOGIN_COLONS;
+    if !has_program && !has_colons(text) {
+        return;
+    }
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         if line.len() <= MAX_LINE_BYTES && (has_program || has_colons(line)) {
@@ -124,6 +124,14 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
 
 /// What may be around a word of a command.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// Tells whether a place of a text can be a whole word of a command.
+pub(super) fn is_word(text: &str, place: Range<usize>) -> bool {
+    let is_edge = |char: char| char.is_whitespace() || QUOTES.contains(&char);
+    let before = text.get(..place.start).and_then(|head| head.chars().next_back());
+    let after = text.get(place.end..).and_then(|tail| tail.chars().next());
+    before.is_none_or(is_edge) && after.is_none_or(is_edge)
+}
 
 /// Gives the words of a line, without quotes around them.
 fn words(line: &str) -> Vec<Range<usize>> {
@@ -285,7 +293,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let mut found = Vec::new();
-        find(text, &mut found);
+        find(text, programs().any(|program| text.contains(program)), &mut found);
         let values: Vec<&str> = found.iter().map(|piece| &text[piece.bytes.clone()]).collect();
         assert_eq!(values, expected, "{text}");
     }

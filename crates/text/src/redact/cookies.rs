@@ -13,16 +13,19 @@ const MAX_LINE_BYTES: usize = 4_096;
 /// The shortest value that is taken for one that opens a session.
 const MIN_VALUE_BYTES: usize = 16;
 
-static HEADER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+/// What comes before them, in any case.
+pub(super) const HEADER: &str = "cookie:";
+
+static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .build(["cookie:"])
+        .build([HEADER])
         .expect("one word makes an automaton")
 });
 
 /// Finds the values of cookies.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
-    for header in HEADER.find_iter(text) {
+    for header in FINDER.find_iter(text) {
         let rest = after(text, header.end(), MAX_LINE_BYTES);
         let line = rest.split(['\n', '"', '\'']).next().unwrap_or_default();
         let mut at = header.end();

@@ -35,24 +35,25 @@ static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
 const CORES: [&str; 9] =
     ["pass", "pw", "psk", "secret", "key", "token", "bearer", "authorization", "credential"];
 
-/// Texts without these have none of the words; in lower case, but for letters outside ASCII.
-static HINTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+/// Gives what one of is in every text that has a word of ASCII letters, in any case.
+pub(super) fn hints() -> Vec<String> {
     let ascii = forms_by(str::is_ascii);
     let others = ascii.into_iter().filter(|form| !CORES.iter().any(|core| form.contains(core)));
-    AhoCorasick::new(CORES.into_iter().map(str::to_owned).chain(others))
-        .expect("a few dozen constant words build an automaton")
-});
+    CORES.into_iter().map(str::to_owned).chain(others).collect()
+}
 
-/// The same for texts with letters outside ASCII.
+/// The same of words with other letters.
 static FOREIGN_HINTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::new(forms_by(|form| !form.is_ascii()))
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(forms_by(|form| !form.is_ascii()))
         .expect("a few dozen constant words build an automaton")
 });
 
-/// Tells whether a text may have one of the words: cheaper than looking for them all.
-pub(super) fn announces(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    HINTS.is_match(&lower) || (!lower.is_ascii() && FOREIGN_HINTS.is_match(&lower))
+/// Tells whether a text has one of the words with letters outside ASCII: cheaper than looking for
+/// all words.
+pub(super) fn announces_in_other_letters(text: &str) -> bool {
+    !text.is_ascii() && FOREIGN_HINTS.is_match(text)
 }
 
 fn forms_by(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {

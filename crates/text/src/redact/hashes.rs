@@ -39,6 +39,11 @@ const NAMED_KINDS: &[(&str, usize)] = &[
 /// The longest that is looked at, in bytes.
 const MAX_HASH_BYTES: usize = 512;
 
+/// Lists what hashes begin with.
+pub(super) fn signs() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().chain(NAMED_KINDS).map(|(sign, _)| *sign)
+}
+
 /// Finds hashes of passwords.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     find_kinds(text, '$', KINDS, found);

@@ -1,6 +1,7 @@
 //! Bank account numbers: two letters, check digits, and the length that the country has.
 
 use super::check_digits::mod_97;
+use super::signs::next_digit;
 use super::{PrivateKind, PrivatePiece};
 
 /// The length of an account number in each country of the registry.
@@ -89,17 +90,16 @@ const LENGTHS: &[(&[u8; 2], usize)] = &[
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     let bytes = text.as_bytes();
     let mut from = 2;
-    while let Some(rest) = bytes.get(from..) {
-        // Two letters are before the check digits.
-        let Some(digit) = rest.iter().position(u8::is_ascii_digit) else { return };
-        let at = from + digit - 2;
+    // Two letters are before the check digits.
+    while let Some(digit) = next_digit(bytes, from) {
+        let at = digit - 2;
         let end = starts_account(bytes, at).and_then(|length| account_end(bytes, at, length));
         match end {
             Some(end) => {
                 found.push(PrivatePiece { kind: PrivateKind::Iban, bytes: at..end });
                 from = end + 2;
             }
-            None => from += digit + 1,
+            None => from = digit + 1,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Blocks of private keys in PEM or PGP armour, whole or cut off at either end.
 
+use std::ops::Range;
+
 use super::{PrivateKind, PrivatePiece};
 
 /// What every line of armour starts with.
@@ -60,26 +62,28 @@ const MIN_KEY_LINES: usize = 2;
 /// Finds the middle of a key: lines of base64 from the first character of the text, or up to its
 /// last one, whose `BEGIN` or `END` may be beyond the edge.
 pub(super) fn find_middle(text: &str, found: &mut Vec<PrivatePiece>) {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let n_head = lines.iter().take_while(|line| is_key_line(line)).count();
-    let is_full = |line: &&&str| KEY_LINE_CHARS.contains(&line.trim_end().len());
-    let mut push = |range: std::ops::Range<usize>, of: &[&str]| {
-        if of.iter().filter(is_full).count() >= MIN_KEY_LINES {
+    let mut push = |range: Range<usize>, n_full: usize| {
+        if n_full >= MIN_KEY_LINES {
             found.push(PrivatePiece { kind: PrivateKind::PrivateKey, bytes: range });
         }
     };
-    let head = lines.get(..n_head).unwrap_or_default();
-    let head_len: usize = head.iter().map(|line| line.len()).sum();
+    let (head_len, n_full) = key_lines(text.split_inclusive('\n'));
     let head_end = text.get(..head_len).map_or(0, |head| head.trim_end().len());
-    push(0..head_end, head);
-    if n_head == lines.len() {
+    push(0..head_end, n_full);
+    if head_len == text.len() {
         return;
     }
-    let n_tail = lines.iter().rev().take_while(|line| is_key_line(line)).count();
-    let tail = lines.get(lines.len() - n_tail..).unwrap_or_default();
-    let tail_len: usize = tail.iter().map(|line| line.len()).sum();
+    let (tail_len, n_full) = key_lines(text.split_inclusive('\n').rev());
     let tail_end = text.trim_end().len();
-    push((text.len() - tail_len).min(tail_end)..tail_end, tail);
+    push((text.len() - tail_len).min(tail_end)..tail_end, n_full);
+}
+
+/// Gives the length of the lines of a key that come first, and how many of them are whole ones.
+fn key_lines<'a>(lines: impl Iterator<Item = &'a str>) -> (usize, usize) {
+    lines.take_while(|line| is_key_line(line)).fold((0, 0), |(len, n_full), line| {
+        let is_full = KEY_LINE_CHARS.contains(&line.trim_end().len());
+        (len + line.len(), n_full + usize::from(is_full))
+    })
 }
 
 fn is_key_line(line: &str) -> bool {

@@ -35,6 +35,7 @@ mod placeholder;
 mod provider_keys;
 mod random_strings;
 mod secret_words;
+mod signs;
 mod sql;
 mod values;
 
@@ -46,9 +47,6 @@ mod table_tests;
 mod tests;
 
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
 
 pub use columns::{SecretTable, context_before, is_secret_heading, secret_tables};
 pub use credentials::is_secret_name;
@@ -60,6 +58,7 @@ pub use window::{
 };
 
 use plain::Plain;
+use signs::Signs;
 
 /// What kind of private thing was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,32 +143,23 @@ fn written(text: &str, part: Range<usize>, pieces: Vec<PrivatePiece>) -> Redacti
 
 /// Lists the private things of a text in order, without overlaps.
 pub fn find_private(text: &str) -> Vec<PrivatePiece> {
-    let mut found = found_in(text);
-    if let Some(plain) = Plain::of(text) {
-        let in_plain = found_in(&plain.text);
+    let signs = Signs::of(text);
+    let mut found = found_by(text, signs);
+    if let Some(plain) = Plain::of(text, signs.has_escapes()) {
+        let in_plain = found_by(&plain.text, Signs::of(&plain.text));
         found.extend(in_plain.into_iter().filter_map(|piece| plain.in_source(piece, text)));
     }
-    if text.contains('\\') {
+    if !found.is_empty() && text.contains('\\') {
         found = found.into_iter().filter_map(|piece| escapes::outside(piece, text)).collect();
     }
     without_overlaps(found)
 }
 
-/// Texts without these signs have no blocks of keys and no secrets in addresses.
-static SIGNS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::new(key_block::SIGNS.iter().chain(provider_keys::SIGNS))
-        .expect("a few constant signs build an automaton")
-});
-
-fn found_in(text: &str) -> Vec<PrivatePiece> {
-    found_by(text, SIGNS.is_match(text), credentials::announces(text))
-}
-
 /// Finds what is private. Most texts have no sign of some kinds, and looking for all signs at once is
 /// far cheaper than looking for each.
-fn found_by(text: &str, has_signs: bool, is_announced: bool) -> Vec<PrivatePiece> {
+fn found_by(text: &str, signs: Signs) -> Vec<PrivatePiece> {
     let mut found = Vec::new();
-    if has_signs {
+    if signs.has_blocks() {
         key_block::find(text, &mut found);
         key_block::find_putty(text, &mut found);
         provider_keys::find_in_addresses(text, &mut found);
@@ -178,18 +168,26 @@ fn found_by(text: &str, has_signs: bool, is_announced: bool) -> Vec<PrivatePiece
     provider_keys::find(text, &mut found);
     own_keys::find(text, &mut found);
     random_strings::find_headless(text, &mut found);
-    if is_announced {
+    if signs.is_announced() || credentials::announces_in_other_letters(text) {
         credentials::find(text, &mut found);
         columns::find(text, &mut found);
         sql::find(text, &mut found);
     }
-    environment::find(text, &mut found);
-    hashes::find(text, &mut found);
-    commands::find(text, &mut found);
-    cookies::find(text, &mut found);
+    if signs.has_equals() {
+        environment::find(text, &mut found);
+    }
+    if signs.has_hashes() {
+        hashes::find(text, &mut found);
+    }
+    commands::find(text, signs.has_programs(), &mut found);
+    if signs.has_cookies() {
+        cookies::find(text, &mut found);
+    }
     iban::find(text, &mut found);
     numbers::find(text, &mut found);
-    email::find(text, &mut found);
+    if signs.has_at() {
+        email::find(text, &mut found);
+    }
     found
 }
 

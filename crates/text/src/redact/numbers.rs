@@ -1,7 +1,8 @@
 //! Runs of digits: cut once into groups, then asked whether they are a card or a telephone.
 
 use super::payment_card::card_groups;
-use super::phone::phone_groups;
+use super::phone::{MIN_PHONE_DIGITS, phone_groups};
+use super::signs::next_digit;
 use super::{PrivateKind, PrivatePiece};
 
 /// Groups of one run that are looked at together; no number is written in more.
@@ -39,10 +40,12 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     let bytes = text.as_bytes();
     let mut groups: Vec<Group> = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
-        let Some(offset) = bytes.iter().skip(at).position(u8::is_ascii_digit) else { return };
-        at = read_run(bytes, at + offset, &mut groups);
-        find_in_run(text, &groups, found);
+    while let Some(digit) = next_digit(bytes, at) {
+        at = read_run(bytes, digit, &mut groups);
+        // Most numbers of a text are years and counts.
+        if groups.iter().map(Group::len).sum::<usize>() >= MIN_PHONE_DIGITS {
+            find_in_run(text, &groups, found);
+        }
     }
 }
 

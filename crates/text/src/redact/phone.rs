@@ -11,7 +11,9 @@ use super::{PrivateKind, before};
 /// Digits of an international number with its country code, by the numbering plan.
 const INTERNATIONAL_DIGITS: std::ops::RangeInclusive<usize> = 8..=15;
 /// Digits of a number that a word announces.
-const ANNOUNCED_DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
+const ANNOUNCED_DIGITS: std::ops::RangeInclusive<usize> = MIN_PHONE_DIGITS..=15;
+/// No number that is found has fewer digits, announced or not, and no card has.
+pub(super) const MIN_PHONE_DIGITS: usize = 6;
 /// How far before a number the word that announces it may be, in bytes.
 const ANNOUNCING_BYTES: usize = 28;
 /// How far before a number the word that forbids it may be, in bytes.

@@ -4,20 +4,18 @@
 //!
 //! Finders look at this as well, and what they find is said in the place of the source.
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
 use super::{PrivatePiece, escapes};
 use crate::blank::is_invisible;
 
-/// What escapes begin with that are read: of JSON, of HTML, of addresses.
-static ESCAPES: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let signs = SIGNS.iter().map(|(sign, _)| *sign);
-    let letters = ["\\n", "\\t", "\\r", "\\b", "\\f", "\\v", "\\0", "\\u", "\\x"];
-    AhoCorasick::new(signs.chain(letters)).expect("a few constant words build an automaton")
-});
+/// What escapes begin with that programs write into strings.
+const LETTERS: [&str; 9] = ["\\n", "\\t", "\\r", "\\b", "\\f", "\\v", "\\0", "\\u", "\\x"];
+
+/// Lists what escapes begin with that are read: of JSON, of HTML, of addresses.
+pub(super) fn signs() -> impl Iterator<Item = &'static str> {
+    SIGNS.iter().map(|(sign, _)| *sign).chain(LETTERS)
+}
 
 /// Signs that are written in another way, longer ones before those that they begin with: as escapes,
 /// or so that programs do not find an address.
@@ -63,9 +61,9 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// Makes the plain text; nothing where it is the source itself.
-    pub(super) fn of(source: &str) -> Option<Plain> {
-        let has_escapes = ESCAPES.is_match(source);
+    /// Makes the plain text; nothing where it is the source itself. `has_escapes` tells whether any
+    /// of [`signs`] is in it.
+    pub(super) fn of(source: &str, has_escapes: bool) -> Option<Plain> {
         if !has_escapes && (source.is_ascii() || !source.chars().any(is_changed)) {
             return None;
         }
@@ -121,6 +119,10 @@ fn is_changed(char: char) -> bool {
 /// written in.
 fn escape(source: &str, at: usize) -> Option<(char, usize)> {
     let rest = source.get(at..)?;
+    // Almost every character begins neither.
+    if !matches!(rest.as_bytes().first()?, b'&' | b'%' | b'\\' | b' ' | b'(' | b'[' | b'{') {
+        return None;
+    }
     if let Some((sign, char)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
         return Some((*char, sign.len()));
     }
@@ -179,7 +181,8 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, expected: &str) {
-        let plain = Plain::of(source).map_or(source.to_owned(), |plain| plain.text);
+        let has_escapes = signs().any(|sign| source.contains(sign));
+        let plain = Plain::of(source, has_escapes).map_or(source.to_owned(), |plain| plain.text);
         assert_eq!(plain, expected);
     }
 
@@ -195,7 +198,14 @@ mod tests {
         check(r"a\npass \\tb \u000ac \u002b40 C:\q", "a\npass \tb \nc +40 C:\\q");
         check("ann (at) example [dot] org, 4111&nbsp;1111", "ann@example.org, 4111 1111");
         check("日本語 ștefan", "日本語 ștefan");
-        assert!(Plain::of("plain").is_none() && Plain::of("日本語").is_none());
+        assert!(Plain::of("plain", false).is_none() && Plain::of("日本語", false).is_none());
+    }
+
+    #[test]
+    fn signs_begin_with_what_is_looked_at() {
+        for sign in signs() {
+            assert!(sign.starts_with(['&', '%', '\\', ' ', '(', '[', '{']), "{sign}");
+        }
     }
 
     #[test]

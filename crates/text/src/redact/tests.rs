@@ -439,7 +439,7 @@ proptest! {
     /// A finder that is passed over would have found nothing.
     #[test]
     fn what_is_passed_over_has_nothing(text in private_soup()) {
-        prop_assert_eq!(found_in(&text), found_by(&text, true, true));
+        prop_assert_eq!(found_by(&text, Signs::of(&text)), found_by(&text, Signs::ALL));
     }
 
     #[test]
@@ -562,7 +562,7 @@ fn markup_phrases_and_mappings_hide_their_values() {
 fn no_line_of_the_corpus_is_passed_over() {
     for line in CORPUS.lines() {
         let (text, _) = read_line(line);
-        assert_eq!(found_in(&text), found_by(&text, true, true), "{text}");
+        assert_eq!(found_by(&text, Signs::of(&text)), found_by(&text, Signs::ALL), "{text}");
     }
 }
 
