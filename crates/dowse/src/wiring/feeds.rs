@@ -198,7 +198,11 @@ fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
     let folders: Vec<PathBuf> = paths.collect();
     let is_ignored =
         move |path: &Path| !folders.iter().any(|folder| files::may_concern(folder, &files, path));
-    match FolderWatch::start(is_ignored, move |_| told.notify_one()) {
+    let on_change = move |_| {
+        told.notify_one();
+        Duration::ZERO
+    };
+    match FolderWatch::start(is_ignored, on_change) {
         Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "folders of collections cannot be watched");

@@ -691,7 +691,7 @@ fn size_and_time_do_not_hide_a_change() {
     assert_eq!(opened.index_all().indexed, 0);
     // What the system says has changed is read.
     replace("The coach was very late.");
-    assert!(opened.service.notice(&[path.clone()].into()).unwrap().is_empty());
+    assert!(opened.service.notice(&[path.clone()].into()).unwrap().again.is_empty());
     let jobs = opened.queue.list().unwrap();
     opened.queue.wait(&jobs[0].id, &soon()).unwrap();
     assert_eq!(opened.n_found(&Caller::local_admin(), "coach"), 1);
