@@ -145,8 +145,8 @@ pub enum ToolKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShortStringsUse {
-    /// They are indexed together where a tool covers no long string, or more short ones than labels
-    /// of the long ones.
+    /// They are indexed together, but for those beside a long string, which are its labels; all of
+    /// them where a tool covers no long string, or more short ones than labels.
     #[default]
     Auto,
     /// Those of one object or list are indexed together.

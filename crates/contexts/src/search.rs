@@ -260,8 +260,8 @@ impl Service {
     /// threshold and are indexed for another tool.
     fn found_by(&self, tool: &Tool) -> Filter {
         let under = Filter::pointer_scope(&tool.json_path);
-        let has_others = tool.search_index.as_ref().is_some_and(|index| index.has_others);
-        if !has_others {
+        let index = tool.search_index.as_ref();
+        if !index.is_some_and(|index| index.has_others && !index.short_strings) {
             return under;
         }
         let usual = self.0.settings.chunk_threshold_chars;
@@ -362,8 +362,8 @@ fn unready(tool: &Tool) -> Vec<Warning> {
         );
         warnings.push(Warning::new("no_text", message));
     } else if index.short_strings && tool.short_strings == ShortStringsUse::Auto {
-        let message = "the part that this tool covers holds few long strings or none: its short \
-                       ones are indexed, and a result may be their object or list";
+        let message = "short strings of the part that this tool covers are indexed together: a \
+                       result may be their object or list";
         warnings.push(Warning::new("short_strings", message));
     }
     if let Some(reason) = &index.last_error {

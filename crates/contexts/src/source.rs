@@ -7,7 +7,7 @@ use ingest::{Item, ItemContent, Source};
 use model::{AttributeValue, Attributes, Block, BlockKind, Pointer, Warning};
 use serde_json::{Value, json};
 
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, LongPlaces};
 use crate::ids::{node_id, sha256};
 use crate::json::{Event, Kind, Walk, pointer};
 use crate::object_ids::TableId;
@@ -120,7 +120,7 @@ impl StringSource {
                                 found = Some(ShortStrings { pointer, text, alone: Some(n_chars) });
                             }
                         }
-                    } else if self.coverage.takes_short(&tools) {
+                    } else if self.coverage.takes_short(&tools, pointer) {
                         let (pointer, text) = (pointer.to_owned(), subtree.walk.text());
                         found = match self.coverage.scopes.at(&pointer).is_empty() {
                             true => self.gathering.take(&pointer, text),
@@ -153,12 +153,13 @@ impl StringSource {
 }
 
 /// Short strings beside each long one that count as its labels: a title, a date, an address. Where
-/// there are more, they are content of their own.
+/// there are more, all of them are content of their own.
 const LABELS: usize = 8;
 
 /// What a tool covers of a document.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 struct Share {
+    long: LongPlaces,
     n_long: usize,
     n_long_chars: usize,
     n_short: usize,
@@ -167,14 +168,14 @@ struct Share {
 
 impl Share {
     /// Tells whether short strings are more than labels of the long ones.
-    fn is_short_content(self) -> bool {
+    fn is_short_content(&self) -> bool {
         self.n_short > LABELS * self.n_long || self.n_short_chars > self.n_long_chars
     }
 }
 
-/// Lets the tools that leave it to us index their short strings together: those that cover no long
-/// string, or whose short strings are more than labels of the long ones. For that the document is
-/// walked once.
+/// Lets the tools that leave it to us index their short strings together: all of them where a tool
+/// covers no long string, or more short ones than labels of the long ones, else those that are not
+/// beside a long one. For that the document is walked once.
 pub(crate) fn choose_short(
     document: &mut OpenDocument,
     tools: &[Tool],
@@ -196,6 +197,9 @@ pub(crate) fn choose_short(
                 for tool_idx in coverage.scopes.covering(walk.pointer()) {
                     let Some(share) = shares.get_mut(&tool_idx) else { continue };
                     let is_long = coverage.is_long(&[tool_idx], n_chars);
+                    if is_long {
+                        share.long.add(walk.pointer());
+                    }
                     let (n, n_all_chars) = match is_long {
                         true => (&mut share.n_long, &mut share.n_long_chars),
                         false => (&mut share.n_short, &mut share.n_short_chars),
@@ -209,8 +213,9 @@ pub(crate) fn choose_short(
         }
     }
     for (tool_idx, share) in shares {
-        if share.n_long == 0 || share.is_short_content() {
-            coverage.take_short(tool_idx);
+        match share.n_long == 0 || share.is_short_content() {
+            true => coverage.take_short(tool_idx),
+            false => coverage.take_content(tool_idx, share.long),
         }
     }
     Ok(())

@@ -47,6 +47,14 @@ pub(crate) fn detect(bytes: &[u8], name: &str) -> Detected {
             is_encrypted = true;
             Format::Binary
         }
+        // Its name tells what it was, and its reader what is broken.
+        Content::DamagedCompound => match promised {
+            Some(promised @ (Format::Doc | Format::Xls | Format::Ppt | Format::Msg)) => promised,
+            _ => {
+                what = "a damaged compound file";
+                Format::Binary
+            }
+        },
         Content::Binary(kind) => {
             what = kind;
             Format::Binary
@@ -82,6 +90,8 @@ pub(crate) fn detect(bytes: &[u8], name: &str) -> Detected {
 enum Content {
     Format(Format),
     Encrypted,
+    /// A compound file of which too little is left to tell what it was.
+    DamagedCompound,
     Binary(&'static str),
     Image(&'static str),
     Plain,
@@ -233,7 +243,7 @@ fn inside_compound_file(bytes: &[u8]) -> Content {
             () if has("PowerPoint Document") => Content::Format(Format::Ppt),
             () if has("Workbook") || has("Book") => Content::Format(Format::Xls),
             () if has("__properties_version1.0") => Content::Format(Format::Msg),
-            () => Content::Binary("a damaged compound file"),
+            () => Content::DamagedCompound,
         };
     };
     if file.is_stream("/EncryptedPackage") {

@@ -10,6 +10,7 @@ use store::Upserted;
 use crate::by_name;
 use crate::index::attribute;
 use crate::lines::Lines;
+use crate::right_of_way::RightOfWay;
 use crate::same::content_of;
 use crate::years::years;
 
@@ -21,6 +22,8 @@ pub(crate) struct FileHooks {
     pub(crate) cut: Cut,
     /// Those that left the index in this run.
     pub(crate) gone: Arc<Mutex<Vec<DocumentId>>>,
+    /// Where others are let pass before a commit.
+    pub(crate) gives_way: Option<Arc<RightOfWay>>,
 }
 
 impl Hooks for FileHooks {
@@ -40,6 +43,9 @@ impl Hooks for FileHooks {
     }
 
     fn write(&self, target: &Target<'_>, batch: &mut [Prepared]) -> ingest::Result<Upserted> {
+        if let Some(way) = &self.gives_way {
+            way.give_way();
+        }
         by_name::write(target, batch)?;
         target.upsert(batch)
     }

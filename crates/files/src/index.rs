@@ -16,6 +16,7 @@ use crate::hooks::FileHooks;
 use crate::name::text_of;
 use crate::own::{is_data_folder, is_own_in, own_in};
 use crate::reach::Reach;
+use crate::right_of_way::RightOfWay;
 use crate::walk::{FileSource, Selection, volume_of};
 use crate::{FilesConfig, Indexed, Result, Root, Roots};
 
@@ -119,6 +120,8 @@ pub struct Indexer {
     completed: Mutex<HashSet<String>>,
     /// Why changes of the roots are not noticed now, where they are not.
     watch_problem: Mutex<Option<String>>,
+    /// Lets what was just changed be written before the rest of a folder.
+    way: Arc<RightOfWay>,
 }
 
 /// What a job is told.
@@ -166,6 +169,7 @@ impl Indexer {
             reach: Reach::of_disk(),
             completed: Mutex::default(),
             watch_problem: Mutex::default(),
+            way: Arc::default(),
         })
     }
 
@@ -277,6 +281,11 @@ impl Indexer {
         Ok(n_removed)
     }
 
+    /// Lets what was just changed be written before the rest of a folder.
+    pub(crate) fn way(&self) -> &RightOfWay {
+        &self.way
+    }
+
     /// Gives what it works with.
     pub(crate) fn config(&self) -> &IndexerConfig {
         &self.config
@@ -311,14 +320,24 @@ impl Indexer {
         progress: &Progress,
     ) -> Result<Indexed> {
         let begun = Instant::now();
+        let is_change = matches!(selection, Selection::Paths(_));
+        let _passing = is_change.then(|| self.way.pass());
+        let _running = (!is_change).then(|| self.way.run());
         if !self.reach.ask(&root.path) {
             return Ok(Indexed::unreachable(&root.path, whole_millis(begun.elapsed())));
         }
         let mut source = self.source(root, selection)?;
         let unchanged = if full { Unchanged::Rewrite } else { Unchanged::Skip };
         let gone = Arc::default();
-        let hooks = Arc::new(FileHooks { cut: Cut::prose(), gone: Arc::clone(&gone) });
-        let pipeline = Pipeline { hooks, ..self.pipeline(root, selection, unchanged) };
+        let hooks = Arc::new(FileHooks {
+            cut: Cut::prose(),
+            gone: Arc::clone(&gone),
+            gives_way: (!is_change).then(|| Arc::clone(&self.way)),
+        });
+        let mut pipeline = Pipeline { hooks, ..self.pipeline(root, selection, unchanged) };
+        if is_change {
+            pipeline.pool = pipeline.pool.map(|pool| self.way.pool(&pool));
+        }
         let ran = pipeline.run(&mut source, progress);
         // Also what left before a run failed.
         let gone = std::mem::take(&mut *gone.lock().unwrap_or_else(PoisonError::into_inner));
@@ -376,7 +395,7 @@ impl Indexer {
             unchanged,
             scope: Some(scope.except(inner)),
             gone: Gone::Remove,
-            hooks: Arc::new(FileHooks { cut: Cut::prose(), gone: Arc::default() }),
+            hooks: Arc::new(FileHooks { cut: Cut::prose(), gone: Arc::default(), gives_way: None }),
         }
     }
 

@@ -17,6 +17,7 @@ mod own;
 mod platform;
 
 mod reach;
+mod right_of_way;
 mod roots;
 mod walk;
 mod years;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use ingest::{Job, JobId, JobState, Priority};
 use model::TenantId;
@@ -17,6 +18,17 @@ const RULES: [&str; 2] = [".gitignore", ".ignore"];
 /// What a run says that somebody stopped.
 const CANCELLED: &str = "cancelled";
 
+/// What became of paths that changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// Those that were not looked at, since a job for changes of their root is on its way.
+    pub(crate) unseen: BTreeSet<PathBuf>,
+    /// Those that have to be looked at again.
+    pub(crate) again: BTreeSet<PathBuf>,
+    /// How long it took to look at them, without the time that the jobs were waited for.
+    pub(crate) looked: Duration,
+}
+
 /// Whether something was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -27,9 +39,8 @@ pub(crate) enum Look {
 }
 
 impl Service {
-    /// Takes in what changed at or below some paths; gives the paths that have to be looked at
-    /// again once the jobs that run now are over.
-    pub(crate) fn notice(&self, paths: &BTreeSet<PathBuf>) -> Result<BTreeSet<PathBuf>> {
+    /// Takes in what changed at or below some paths.
+    pub(crate) fn notice(&self, paths: &BTreeSet<PathBuf>) -> Result<Taken> {
         let mut by_root: BTreeMap<&str, (&Root, BTreeSet<PathBuf>)> = BTreeMap::new();
         for path in paths {
             if let Some(root) = self.indexer().roots().owner_of(path) {
@@ -37,35 +48,45 @@ impl Service {
                 paths.insert(concerned(path).to_owned());
             }
         }
-        let mut again = BTreeSet::new();
+        let mut taken = Taken::default();
         for (root, paths) in by_root.into_values() {
             // A change of the root itself is a change of everything in it.
             if paths.contains(&root.path) {
                 if self.look_at(&root.path)? == Look::Again {
-                    again.insert(root.path.clone());
+                    taken.again.insert(root.path.clone());
                 }
                 continue;
             }
-            let subject = format!("{} (changes)", root.name);
-            if self.queue().active(INDEX_JOB, &subject)?.is_some() {
-                again.extend(paths);
+            if self.are_changes_on_the_way(root)? {
+                taken.unseen.extend(paths);
                 continue;
             }
             // A run over the whole root may have read a file before it changed, and write it after.
             if self.is_being_indexed(root) {
-                again.extend(paths.iter().cloned());
+                taken.again.extend(paths.iter().cloned());
             }
-            if self.indexer().has_changes(root, &Selection::Paths(paths.clone()))? {
+            let begun = Instant::now();
+            let has_changes = self.indexer().has_changes(root, &Selection::Paths(paths.clone()))?;
+            taken.looked += begun.elapsed();
+            if has_changes {
                 let arguments = IndexArguments {
                     root: root.name.clone(),
                     folder: root.name.clone(),
                     full: false,
                     paths: Some(paths),
                 };
-                self.submit_job(&TenantId::local(), subject, Priority::High, &arguments)?;
+                let (tenant, subject) = (TenantId::local(), changes_of(root));
+                self.indexer().way().announce();
+                self.submit_job(&tenant, subject, Priority::High, &arguments)
+                    .inspect_err(|_| self.indexer().way().withdraw())?;
             }
         }
-        Ok(again)
+        Ok(taken)
+    }
+
+    /// Tells whether a job for changes of a root waits or runs.
+    pub(crate) fn are_changes_on_the_way(&self, root: &Root) -> Result<bool> {
+        Ok(self.queue().active(INDEX_JOB, &changes_of(root))?.is_some())
     }
 
     /// Looks at a whole root.
@@ -119,6 +140,11 @@ impl Service {
         let Some(root) = indexer.roots().owner_of(path) else { return true };
         indexer.is_own_data(path) || !may_concern(&root.path, &indexer.config().files, path)
     }
+}
+
+/// Names the jobs for changes of a root.
+fn changes_of(root: &Root) -> String {
+    format!("{} (changes)", root.name)
 }
 
 /// Tells whether a change of a path may change what an index of a folder holds: that of a hidden

@@ -1,6 +1,7 @@
 //! The family's calls in Rust types.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use infer::Llm;
 use ingest::{Job, JobProgress, JobQueue, JobState, NewJob, Priority, Progress, Stage, VectorDebt};
 use model::{Caller, Clock, Deadline, ReadOutcome, TenantId, Warning};
 use retrieve::Retriever;
-use store::DocumentPage;
+use store::{DocumentInfo, DocumentPage};
 use text::LanguageSet;
 
 use crate::first_index::first_index;
-use crate::index::IndexArguments;
+use crate::index::{IndexArguments, below};
 use crate::jobs::root_of;
 use crate::name::text_of;
 use crate::preview::{FileText, PreviewRequest};
@@ -331,15 +332,21 @@ impl Service {
         is_it: &dyn Fn(&str) -> bool,
     ) -> Result<Option<String>> {
         let (store, namespace) = (&self.0.indexer.config().store, self.0.indexer.namespace());
-        for root in self.0.indexer.roots().visible(caller) {
-            let mut after = None;
+        let roots = self.0.indexer.roots();
+        for root in roots.visible(caller) {
+            let (prefix, mut after) = (below(&root.path), None);
             loop {
-                let page = DocumentPage { prefix: root.name.clone(), after, limit: FIND_PAGE };
+                let page = DocumentPage { prefix: prefix.clone(), after, limit: FIND_PAGE };
                 let found = match store.documents(namespace, &page) {
                     Err(store::Error::UnknownNamespace { .. }) => return Ok(None),
                     found => found?,
                 };
-                if let Some(document) = found.iter().find(|document| is_it(document.id.as_str())) {
+                // What is in an inner root belongs to that one alone.
+                let is_wanted = |document: &&DocumentInfo| {
+                    let path = document.id.as_str();
+                    is_it(path) && roots.may_see(caller, Path::new(path))
+                };
+                if let Some(document) = found.iter().find(is_wanted) {
                     return Ok(Some(document.id.to_string()));
                 }
                 after = found.last().map(|document| document.id.clone());

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ingest::{FolderWatch, JobId, Noticed, collapse};
 use parking_lot::{Condvar, Mutex};
 
-use crate::notice::{self, Look};
+use crate::notice::{self, Look, Taken};
 use crate::platform::{self, FolderIdentity};
 use crate::{Root, Service, walk};
 
@@ -59,7 +59,14 @@ const SELDOM_SHARE: u32 = 2_000;
 const OFTEN_SHARE: u32 = 50;
 
 /// How often it is asked whether the jobs are over that something waits for.
-const AGAIN_STEP: Duration = Duration::from_millis(200);
+const AGAIN_STEP: Duration = Duration::from_millis(100);
+
+/// How soon paths that changed are looked at again while a run over their root is under way: it may
+/// write what it read of them before.
+const BESIDE_RUN: Duration = Duration::from_millis(500);
+
+/// Such looks take at most one part in so many of the time.
+const BESIDE_RUN_SHARE: u32 = 20;
 
 /// How long what failed waits before it is tried again.
 const RETRY: Duration = Duration::from_secs(5);
@@ -85,12 +92,66 @@ struct Watching {
 #[derive(Default)]
 struct State {
     is_stopped: bool,
-    /// By the names of roots, paths to look at once their jobs are over.
-    again: BTreeMap<String, BTreeSet<PathBuf>>,
+    /// By the names of roots, paths to look at again.
+    again: BTreeMap<String, Again>,
     /// When that is tried again after it failed.
     retry_at: Option<Instant>,
     /// Names of roots with folders that the system had no watches left for.
     untold: BTreeSet<String>,
+}
+
+/// Paths of a root that are looked at again.
+#[derive(Default)]
+struct Again {
+    /// Those that nobody has looked at since they changed.
+    unseen: BTreeSet<PathBuf>,
+    /// Those that were taken in during a run over the root, which may write what it read before.
+    beside_run: BTreeSet<PathBuf>,
+    /// When that is looked for, while the run is under way.
+    next_look: Option<Instant>,
+    /// The same where there are too many to look at them one by one: after the run.
+    after_run: BTreeSet<PathBuf>,
+}
+
+impl Again {
+    /// Notes a path that nobody has looked at.
+    fn add_unseen(&mut self, path: PathBuf) {
+        self.unseen.insert(path);
+        collapse(&mut self.unseen, MAX_WAITING_PATHS);
+    }
+
+    /// Notes a path that is looked at again while a run is under way. Its folder is not: that would
+    /// take in, in front of the run, what it comes to anyway.
+    fn add_beside_run(&mut self, root: &Root, path: PathBuf, next_look: Instant) {
+        if path == root.path {
+            self.after_run.insert(path);
+            return;
+        }
+        self.next_look.get_or_insert(next_look);
+        self.beside_run.insert(path);
+        if self.beside_run.len() > MAX_WAITING_PATHS {
+            self.after_run.append(&mut self.beside_run);
+            collapse(&mut self.after_run, MAX_WAITING_PATHS);
+        }
+    }
+
+    /// Gives the paths to look at now.
+    fn take(&mut self, is_run_over: bool) -> BTreeSet<PathBuf> {
+        let mut taken = std::mem::take(&mut self.unseen);
+        let is_due = self.next_look.is_some_and(|next_look| next_look <= Instant::now());
+        if is_run_over || is_due {
+            taken.append(&mut self.beside_run);
+            self.next_look = None;
+        }
+        if is_run_over {
+            taken.append(&mut self.after_run);
+        }
+        taken
+    }
+
+    fn is_empty(&self) -> bool {
+        self.unseen.is_empty() && self.beside_run.is_empty() && self.after_run.is_empty()
+    }
 }
 
 /// What is known of a root.
@@ -158,7 +219,7 @@ impl Watching {
                 Noticed::Paths(paths) => noticing.notice(&paths),
                 Noticed::Everything => {
                     let roots = noticing.service.indexer().roots().all();
-                    noticing.notice(&roots.iter().map(|root| root.path.clone()).collect());
+                    noticing.notice(&roots.iter().map(|root| root.path.clone()).collect())
                 }
             },
         );
@@ -171,9 +232,10 @@ impl Watching {
         }
     }
 
-    /// Takes in what changed at or below some paths.
-    fn notice(&self, changed: &BTreeSet<PathBuf>) {
-        let mut paths: BTreeSet<PathBuf> =
+    /// Takes in what changed at or below some paths, and gives how long it looked at them.
+    fn notice(&self, changed: &BTreeSet<PathBuf>) -> Duration {
+        let begun = Instant::now();
+        let paths: BTreeSet<PathBuf> =
             changed.iter().map(|path| notice::concerned(path).to_owned()).collect();
         // Folders that came are watched before they are looked at, so that nothing falls between.
         let came: BTreeSet<PathBuf> =
@@ -184,23 +246,30 @@ impl Watching {
                 self.state.lock().untold.insert(root.name.clone());
             }
         }
-        let mut retry_at = None;
-        match self.service.notice(&paths) {
-            Ok(again) => paths = again,
+        let watched = begun.elapsed();
+        let (taken, retry_at) = match self.service.notice(&paths) {
+            Ok(taken) => (taken, None),
             // What could not be taken in now may be later.
             Err(error) => {
-                retry_at = Some(Instant::now() + RETRY);
                 let error = model::with_causes(&error);
                 tracing::warn!(error, "a change in a folder could not be taken in yet");
+                (Taken { unseen: paths, ..Taken::default() }, Some(Instant::now() + RETRY))
             }
-        }
+        };
+        let looked = watched + taken.looked;
         let mut state = self.state.lock();
         state.retry_at = retry_at;
-        for path in paths {
-            if let Some(root) = self.service.indexer().roots().owner_of(&path) {
-                let waiting = state.again.entry(root.name.clone()).or_default();
-                waiting.insert(path);
-                collapse(waiting, MAX_WAITING_PATHS);
+        let roots = self.service.indexer().roots();
+        for path in taken.unseen {
+            if let Some(root) = roots.owner_of(&path) {
+                state.again.entry(root.name.clone()).or_default().add_unseen(path);
+            }
+        }
+        let next_look = Instant::now() + BESIDE_RUN.max(looked * BESIDE_RUN_SHARE);
+        for path in taken.again {
+            if let Some(root) = roots.owner_of(&path) {
+                let again = state.again.entry(root.name.clone()).or_default();
+                again.add_beside_run(root, path, next_look);
             }
         }
         let has_work = !state.again.is_empty();
@@ -208,6 +277,7 @@ impl Watching {
         if has_work {
             self.woken.notify_all();
         }
+        looked
     }
 
     /// Asks the system to tell the changes of folders of a root at or below some paths; tells
@@ -323,20 +393,22 @@ impl Watching {
         }
     }
 
-    /// Looks at what waited for jobs that are over.
+    /// Looks at what waited for the jobs of changes that are over, and now and then at what changed
+    /// during a run over the whole root, until that is over.
     fn take_up_again(&self) {
         let mut ready = BTreeSet::new();
         if self.state.lock().retry_at.is_some_and(|at| at > Instant::now()) {
             return;
         }
         let roots = self.service.indexer().roots().all();
-        self.state.lock().again.retain(|name, paths| {
+        self.state.lock().again.retain(|name, again| {
             let root = roots.iter().find(|root| root.name == *name);
-            let is_busy = root.is_some_and(|root| self.service.is_being_indexed(root));
-            if !is_busy {
-                ready.append(paths);
+            let is_on_the_way = |root| self.service.are_changes_on_the_way(root).unwrap_or(true);
+            if !root.is_some_and(is_on_the_way) {
+                let is_run_over = !root.is_some_and(|root| self.service.is_being_indexed(root));
+                ready.append(&mut again.take(is_run_over));
             }
-            is_busy
+            !again.is_empty()
         });
         if !ready.is_empty() {
             self.notice(&ready);

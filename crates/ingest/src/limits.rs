@@ -21,6 +21,8 @@ pub const PASSAGES_PER_COMMIT: usize = 16_000;
 pub const TEXT_BYTES_PER_COMMIT: usize = 16 << 20;
 /// Documents that are written to the store in one commit.
 pub const DOCUMENTS_PER_COMMIT: usize = 4_000;
+/// How long one commit of many documents should take: whoever writes beside it waits so long.
+pub const LONGEST_COMMIT: Duration = Duration::from_millis(400);
 /// Passages that are embedded and written in one step.
 pub const PASSAGES_PER_EMBEDDING: usize = 64;
 /// Texts whose vectors are remembered while passages wait for theirs, so that a text which comes

@@ -19,8 +19,8 @@ const QUIET: Duration = Duration::from_millis(150);
 /// How long events are gathered at most.
 const LONGEST: Duration = Duration::from_millis(700);
 
-/// Events are gathered for so many times as long as it took to take the last ones in, so that a
-/// folder that changes all the time takes a third of it.
+/// Events are gathered for so many times as long as the last ones were looked at, so that a folder
+/// that changes all the time takes a third of it.
 const PAUSE_FACTOR: u32 = 2;
 
 /// How often folders are walked until no new one is met.
@@ -51,7 +51,8 @@ pub struct FolderWatch {
 }
 
 impl FolderWatch {
-    /// Begins to watch nothing; `on_change` is called from a thread of its own. Paths for which
+    /// Begins to watch nothing; `on_change` is called from a thread of its own and gives how long
+    /// it looked at what changed, without the time that it waited for others. Paths for which
     /// `is_ignored` holds are passed over, before they can wake anybody.
     ///
     /// # Errors
@@ -59,7 +60,7 @@ impl FolderWatch {
     /// When the system has no events to give, or no thread.
     pub fn start(
         is_ignored: impl Fn(&Path) -> bool + Send + 'static,
-        on_change: impl Fn(Noticed) + Send + 'static,
+        on_change: impl Fn(Noticed) -> Duration + Send + 'static,
     ) -> Result<Self> {
         let (to_gather, gathering) = bounded::<Signal>(limits::MAX_WAITING_EVENTS);
         let has_lost = Arc::new(AtomicBool::new(false));
@@ -159,7 +160,11 @@ fn is_change(kind: &EventKind) -> bool {
     }
 }
 
-fn gather(gathering: &Receiver<Signal>, has_lost: &AtomicBool, on_change: &dyn Fn(Noticed)) {
+fn gather(
+    gathering: &Receiver<Signal>,
+    has_lost: &AtomicBool,
+    on_change: &dyn Fn(Noticed) -> Duration,
+) {
     // The pause counts from the last time, so that a change after a long peace waits for nothing.
     let mut not_before = Instant::now();
     while let Ok(first) = gathering.recv() {
@@ -186,23 +191,24 @@ fn gather(gathering: &Receiver<Signal>, has_lost: &AtomicBool, on_change: &dyn F
         }
         collapse(&mut paths, limits::MAX_CHANGED_PATHS);
         is_everything |= has_lost.swap(false, Ordering::Relaxed);
-        let telling = Instant::now();
         let noticed = match is_everything {
             true => Noticed::Everything,
             false => Noticed::Paths(paths),
         };
         // A mistake over one path must not end the watching of all folders. What was told is lost,
         // so everything is looked at in its place, once: a second panic waits for the next event.
-        let tell = |noticed| catch_unwind(AssertUnwindSafe(|| on_change(noticed))).is_ok();
-        if !tell(noticed) {
+        let tell = |noticed| catch_unwind(AssertUnwindSafe(|| on_change(noticed))).ok();
+        let looked = tell(noticed).or_else(|| {
             tracing::error!(
                 "a change in a folder could not be taken in: all folders are looked at"
             );
-            if !tell(Noticed::Everything) {
-                tracing::error!("the folders could not be looked at: the next change tries again");
-            }
+            tell(Noticed::Everything)
+        });
+        if looked.is_none() {
+            tracing::error!("the folders could not be looked at: the next change tries again");
         }
-        not_before = Instant::now() + (telling.elapsed() * PAUSE_FACTOR).min(LONGEST_PAUSE);
+        not_before =
+            Instant::now() + (looked.unwrap_or_default() * PAUSE_FACTOR).min(LONGEST_PAUSE);
     }
 }
 
@@ -237,6 +243,7 @@ mod tests {
         let is_ignored = |path: &Path| path.ends_with("ignored.txt");
         let mut watch = FolderWatch::start(is_ignored, move |noticed| {
             let _ = sender.send(noticed);
+            Duration::ZERO
         })
         .unwrap();
         watch.add(&root).unwrap();
@@ -262,7 +269,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folders = ["a", "b", "c"].map(|name| root.path().join(name));
         folders.iter().for_each(|folder| fs_err::create_dir(folder).unwrap());
-        let mut watch = FolderWatch::start(|_| false, |_| {}).unwrap();
+        let mut watch = FolderWatch::start(|_| false, |_| Duration::ZERO).unwrap();
         let n_walks = std::cell::Cell::new(0);
         let one_more = || {
             n_walks.set(n_walks.get() + 1);
@@ -310,6 +317,7 @@ mod tests {
                     if paths.contains(Path::new("/bad")));
                 assert!(!is_bad, "this panic is part of the test");
                 sender.send(noticed).unwrap();
+                Duration::ZERO
             });
         });
         to_gather.send(Signal::Path(PathBuf::from("/bad"))).unwrap();
@@ -328,7 +336,10 @@ mod tests {
         let (to_gather, gathering) = bounded(10);
         let (sender, receiver) = bounded(10);
         let thread = std::thread::spawn(move || {
-            gather(&gathering, &AtomicBool::new(false), &|noticed| sender.send(noticed).unwrap());
+            gather(&gathering, &AtomicBool::new(false), &|noticed| {
+                sender.send(noticed).unwrap();
+                Duration::ZERO
+            });
         });
         to_gather.send(Signal::Lost).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use ingest::{ObjectError, new_id};
-use model::{Caller, Clearance, Identity, TenantId};
+use model::{Caller, Clearance, Deadline, Identity, TenantId};
 use store::{Change, ObjectPage, TypedObject};
 
 use crate::intake::Intake;
@@ -16,6 +17,10 @@ use crate::new_document::{Content, NewDocument};
 use crate::object_ids::KnowledgeDocumentId;
 use crate::objects::{Collection, Document, DocumentState, SourceFile};
 use crate::{Error, Result, Service, limits};
+
+/// The documents are brought up to their files for at least so many times as long as it took to find
+/// out what is known of them, so that a large folder is not looked at for the most part.
+const WORK_FACTOR: u32 = 4;
 
 /// Files that are added in one step.
 const FILES_PER_STEP: usize = 100;
@@ -59,6 +64,8 @@ pub struct Followed {
     pub n_closed: usize,
     /// Files that could not be taken, which the next look tries again.
     pub n_failed: usize,
+    /// The time was over before the last file was looked at.
+    pub is_cut: bool,
 }
 
 /// What is known of a file that a document follows.
@@ -73,8 +80,10 @@ pub(crate) struct Source {
 }
 
 impl Service {
-    /// Brings the documents of a collection up to the files of a folder. `open` opens one of them,
-    /// and no other file, whatever was put in its place since it was listed.
+    /// Brings the documents of a collection up to the files of a folder, in the order in which they
+    /// are listed, until the time is over: another call goes on. To find out what is known takes
+    /// time of its own, and what is done lasts longer than that. `open` opens one of them, and no
+    /// other file, whatever was put in its place since it was listed.
     ///
     /// # Errors
     ///
@@ -87,12 +96,15 @@ impl Service {
         collection: &str,
         listing: &FolderListing,
         open: &dyn Fn(&FolderFile) -> io::Result<File>,
+        time: Duration,
     ) -> Result<Followed> {
         let files = &listing.files;
         let found = Collection::load(&*self.0.catalogue, collection)?;
         let (collection, _) = found.ok_or_else(|| Error::missing("Collection", collection))?;
         let caller = administrator(&collection.tenant);
+        let begun = Instant::now();
         let known = self.followed_in(&collection)?;
+        let deadline = Deadline::after(time.max(begun.elapsed() * WORK_FACTOR));
         let is_mounted = listing.volume.is_some()
             && known.values().all(|source| source.volume == listing.volume);
         if files.is_empty() && listing.forbidden.is_empty() && known.len() > 1 && !is_mounted {
@@ -116,6 +128,10 @@ impl Service {
             if present.contains(path.as_str()) {
                 continue;
             }
+            if deadline.is_over() && followed.has_progressed() {
+                followed.is_cut = true;
+                break;
+            }
             if listing.forbidden.iter().any(|folder| path.starts_with(folder)) {
                 // It is not known to be gone, and must not answer for what nobody lets us read.
                 if source.stamp != UNSEEN {
@@ -133,8 +149,15 @@ impl Service {
         }
         let mut new = vec![];
         for file in files {
-            match known.get(&file.path) {
-                Some(source) if source.stamp == file.stamp => {}
+            let before = known.get(&file.path);
+            if before.is_some_and(|source| source.stamp == file.stamp) {
+                continue;
+            }
+            if deadline.is_over() && (followed.has_progressed() || !new.is_empty()) {
+                followed.is_cut = true;
+                break;
+            }
+            match before {
                 // An earlier version knew less of a file: it is not read again for that.
                 Some(source) if is_earlier_stamp(&source.stamp, &file.stamp) => {
                     self.stamp(&source.document, &file.stamp)?;
@@ -173,9 +196,12 @@ impl Service {
             followed.n_added += new.len();
             self.add_documents(&caller, collection.id.as_str(), new)?;
         }
-        for document in left.into_documents() {
-            self.remove_document(&caller, document.as_str())?;
-            followed.n_removed += 1;
+        // Which of the rest moved is known when all files were looked at.
+        if !followed.is_cut {
+            for document in left.into_documents() {
+                self.remove_document(&caller, document.as_str())?;
+                followed.n_removed += 1;
+            }
         }
         Ok(followed)
     }
@@ -292,6 +318,12 @@ impl Followed {
     /// Tells whether nothing changed.
     pub fn is_empty(&self) -> bool {
         *self == Followed::default()
+    }
+
+    /// Tells whether the next call has less to do than this one had.
+    fn has_progressed(&self) -> bool {
+        let Followed { n_added, n_replaced, n_moved, n_removed, n_closed, .. } = *self;
+        n_added + n_replaced + n_moved + n_removed + n_closed > 0
     }
 
     fn fail(&mut self, file: &FolderFile, error: &Error) {

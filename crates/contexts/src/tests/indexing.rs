@@ -426,6 +426,50 @@ fn short_answers_are_found_beside_long_texts() {
     }
 }
 
+/// A few answers beside many long texts, and a text that is a little too short among long ones, are
+/// found as well; the labels of the long ones are not, wherever in their objects they are.
+#[test]
+fn few_short_answers_are_found_beside_many_long_texts() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let article = |n: usize| {
+        json!({
+            "meta": { "author": format!("labelauthor{n}") },
+            "title": format!("labeltitle{n}"),
+            "text": long("narwhal"),
+            "tags": [format!("labeltag{n}")],
+        })
+    };
+    let mut articles: Vec<Value> = (0..9).map(article).collect();
+    articles.push(json!({ "title": "Puffins", "text": "The puffin nests in burrows." }));
+    let document = json!({
+        "faq": [{ "q": "How is the kettle descaled?", "a": "With vinegar." }],
+        "articles": articles,
+    });
+    let table = world.table(&ann, world.project(&ann).id.as_str(), &document);
+    let tool = world.tool(&ann, table.id.as_str(), "", "all");
+    let made = index_of(&tool);
+    assert_eq!((made.nodes_count, made.short_strings), (9 + 2, true));
+    let pointers = |query: &str| {
+        let found = world.search(&ann, tool.id.as_str(), query).results;
+        found.into_iter().map(|hit| hit.json_path).collect::<Vec<_>>()
+    };
+    assert_eq!(pointers("descaled kettle"), ["/faq/0"]);
+    assert_eq!(pointers("puffin burrows"), ["/articles/9"]);
+    for label in ["labelauthor4", "labeltitle4", "labeltag4"] {
+        let found = pointers(label);
+        assert!(found.iter().all(|pointer| pointer.ends_with("/text")), "{label}: {found:?}");
+    }
+    // Beside a tool with a lower threshold it finds what it did.
+    let low = crate::NewTool {
+        chunk_threshold_chars: Some(20),
+        ..new_tool(table.id.as_str(), "", "low")
+    };
+    let (_, job) = world.service.create_tool(&ann, &low).unwrap();
+    world.done(&job.unwrap());
+    assert_eq!(pointers("descaled kettle"), ["/faq/0/q"]);
+}
+
 #[test]
 fn a_tool_has_its_own_threshold_and_use_of_short_strings() {
     let world = Fixture::new();

@@ -304,8 +304,15 @@ pub(super) fn open_all(
     let opened = located.into_iter().map(|one| {
         let folders: Vec<String> =
             one.config.files.roots.iter().map(|root| root.path().display().to_string()).collect();
-        if !is_named && !folders.is_empty() && need == Need::Index {
-            print::note(format!("in {}", folders.join(", ")));
+        if !is_named && need == Need::Index {
+            match folders.as_slice() {
+                // Data of an earlier version does not say which folders it is of.
+                [] if data_dir_flag().is_none() => {
+                    print::note(format!("in what `{}` holds", one.config.data_dir.display()));
+                }
+                [] => {}
+                folders => print::note(format!("in {}", folders.join(", "))),
+            }
         }
         open_one(one, need)
     });

@@ -54,25 +54,41 @@ impl Families {
             return Ok(());
         }
         let named = self.files.as_ref().map(files::Service::root_names).unwrap_or_default();
+        forget_folders_taken_out(shared_state, &named)?;
         let before = named_before(&kept.store)?;
         let row_sources = shared_state.served_row_sources();
-        let gone: BTreeSet<String> = before.roots.difference(&named).cloned().collect();
         let gone_rows: Vec<&String> = before.row_sources.difference(&row_sources).collect();
-        if !gone.is_empty() {
-            files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
-            let n_forgotten = files::forget_roots(&kept.store, &gone)?;
-            tracing::info!(n_forgotten, ?gone, "folders left the configuration and the index");
-        }
         if !gone_rows.is_empty() {
             tracing::info!(gone = ?gone_rows, "tables or dimensions left the configuration");
-        }
-        if !gone.is_empty() || !gone_rows.is_empty() {
             shared_state.erase_answers(None);
         }
         let configured = self.files.as_ref().map(files::Service::configured_root_names);
         let now = ConfiguredFolders { roots: configured.unwrap_or_default(), row_sources };
         Ok(remember(&kept.store, &now)?)
     }
+}
+
+/// Where one process has the store, erases what was read from folders that the configuration file
+/// named at the last start or index and that are not among those that it names now; gives them.
+pub(crate) fn forget_folders_taken_out(
+    shared_state: &SharedState,
+    named: &BTreeSet<String>,
+) -> anyhow::Result<BTreeSet<String>> {
+    let kept = shared_state.open_store()?;
+    if kept.store.catalogue().is_shared() {
+        return Ok(BTreeSet::new());
+    }
+    let before = named_before(&kept.store)?;
+    let gone: BTreeSet<String> = before.roots.difference(named).cloned().collect();
+    if !gone.is_empty() {
+        files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
+        let n_forgotten = files::forget_roots(&kept.store, &gone)?;
+        tracing::info!(n_forgotten, ?gone, "folders left the configuration and the index");
+        shared_state.erase_answers(None);
+        let roots = before.roots.intersection(named).cloned().collect();
+        remember(&kept.store, &ConfiguredFolders { roots, ..before })?;
+    }
+    Ok(gone)
 }
 
 /// Removes what was read from files of tables and charts that a configuration does not name any

@@ -37,6 +37,10 @@ const PAUSE_FACTOR: u32 = 2;
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
+/// How long a collection is brought up to its folder by one look; the next one goes on, and sees what
+/// has changed meanwhile.
+const LONGEST_STEP: Duration = Duration::from_millis(500);
+
 /// Files that are named when they are left out.
 const MAX_NAMED: usize = 5;
 
@@ -129,10 +133,15 @@ pub(crate) fn follow_folders(shared_state: SharedState, shutdown: CancellationTo
                     let often = LOOK_OFTEN.max(begun.elapsed() * OFTEN_SHARE);
                     let wait = match looked {
                         Looked::InPart => RETRY,
+                        Looked::Begun => Duration::ZERO,
                         Looked::Whole if places.is_told => LOOK_EVERY,
                         Looked::Whole => often,
                     };
                     next_look = tokio::time::Instant::now() + wait;
+                    if looked == Looked::Begun {
+                        changed.notify_one();
+                        continue;
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(%error, "looking at the folders of collections failed");
@@ -198,7 +207,11 @@ fn started(feeds: &Feeds, changed: &Arc<Notify>) -> Option<FolderWatch> {
     let folders: Vec<PathBuf> = paths.collect();
     let is_ignored =
         move |path: &Path| !folders.iter().any(|folder| files::may_concern(folder, &files, path));
-    match FolderWatch::start(is_ignored, move |_| told.notify_one()) {
+    let on_change = move |_| {
+        told.notify_one();
+        Duration::ZERO
+    };
+    match FolderWatch::start(is_ignored, on_change) {
         Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "folders of collections cannot be watched");
@@ -229,6 +242,8 @@ fn watch_all(watch: &mut FolderWatch, feeds: &Feeds) -> bool {
 enum Looked {
     Whole,
     InPart,
+    /// There is more to do, and nothing to wait for.
+    Begun,
 }
 
 /// Looks at every folder, and notes where it was found.
@@ -289,7 +304,7 @@ fn look_at(
         let relative = file.place.strip_prefix(folder).map_err(std::io::Error::other)?;
         files::open_beneath(folder, relative)
     };
-    match service.follow_folder(collection, &listing, &open) {
+    match service.follow_folder(collection, &listing, &open, LONGEST_STEP) {
         Ok(followed) if followed.is_empty() => (Looked::Whole, left_out),
         Ok(followed) => {
             tracing::info!(
@@ -302,7 +317,11 @@ fn look_at(
                 failed = followed.n_failed,
                 "a collection followed its folder"
             );
-            let looked = if followed.n_failed == 0 { Looked::Whole } else { Looked::InPart };
+            let looked = match followed.n_failed {
+                _ if followed.is_cut => Looked::Begun,
+                0 => Looked::Whole,
+                _ => Looked::InPart,
+            };
             (looked, left_out)
         }
         // Too many wait already: the rest follows when they are read.
@@ -320,8 +339,10 @@ fn list(
 ) -> Result<(FolderListing, Option<String>), String> {
     let content = files::list_files(folder, config)?;
     let left_out = too_large(&content.too_large, config.max_file_bytes);
-    let files = content
-        .files
+    let mut files = content.files;
+    // What somebody has just changed does not wait for all that was there before.
+    files.sort_by_key(|file| std::cmp::Reverse(file.modified_millis));
+    let files = files
         .into_iter()
         .map(|file| FolderFile {
             path: file.relative,

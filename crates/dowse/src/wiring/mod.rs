@@ -31,7 +31,7 @@ use tools::{Exposure, ToolNames};
 
 pub(crate) use by_words::{contexts_by_words, files_by_words, knowledge_by_words};
 pub(crate) use close::{close_stores, until_closed};
-pub(crate) use configured::remember_before_indexing;
+pub(crate) use configured::{forget_folders_taken_out, remember_before_indexing};
 pub(crate) use families::{Families, contexts_service, files_alone, knowledge_service};
 pub(crate) use health::{FOLDER_HINT, MIN_FREE_BYTES, folder_away, free_bytes};
 pub(crate) use models::{embedder, failing_embedder, failing_reranker, models_dir};

@@ -344,3 +344,47 @@ fn a_folder_named_on_the_command_line_stays_beside_a_configuration() {
     let (stdout, _) = said(&machine.run("work", &["index", "--no-model", "--json", "gone"]), 0);
     assert!(stdout.contains("\"indexed\":1") || stdout.contains("\"indexed\": 1"), "{stdout}");
 }
+
+/// Taking a folder out of the file asks for the end of its index, for whoever never runs a server
+/// too; its text stayed on the disk. One that was only named on the command line stays.
+#[test]
+fn an_index_erases_what_was_taken_out_of_the_file() {
+    let machine = Machine::new();
+    machine.0.write("work/docs/a.txt", "an ibis in the river");
+    machine.0.write("work/gone/a.txt", "a quorvelty in the harbour");
+    machine.0.write("work/other/a.txt", "a blarfinch in the yard");
+    machine.0.write("work/dowse.toml", "[files]\nroots = [\"docs\", \"gone\"]\n");
+    said(&machine.run("work", &["index", "--no-model"]), 0);
+    said(&machine.run("work", &["index", "--no-model", "other"]), 0);
+    let is_kept = |word: &str| {
+        let store = machine.0.join("work/.dowse/store");
+        let bytes = |name: &str| fs_err::read(store.join(name)).unwrap_or_default();
+        ["catalogue.sqlite", "catalogue.sqlite-wal"]
+            .iter()
+            .any(|name| bytes(name).windows(word.len()).any(|window| window == word.as_bytes()))
+    };
+    assert!(is_kept("quorvelty") && is_kept("blarfinch"));
+    machine.0.write("work/dowse.toml", "[files]\nroots = [\"docs\"]\n");
+    // Who names a folder asks for that one alone.
+    said(&machine.run("work", &["index", "--no-model", "docs"]), 0);
+    assert!(is_kept("quorvelty"));
+    let (_, stderr) = said(&machine.run("work", &["index", "--no-model"]), 0);
+    assert!(stderr.contains("gone` left the configuration"), "{stderr}");
+    assert!(!is_kept("quorvelty") && is_kept("blarfinch"));
+    let (_, stderr) = said(&machine.run("work", &["index", "--no-model"]), 0);
+    assert!(!stderr.contains("left the configuration"), "{stderr}");
+}
+
+/// A `.dowse` that an earlier version made does not say which folders it is of, and is named.
+#[test]
+fn a_search_says_where_it_looks() {
+    let machine = Machine::new();
+    machine.0.write("work/docs/a.txt", "an ibis in the river");
+    let index = ["index", "--no-model", "--data-dir", ".dowse", "docs"];
+    said(&machine.run("work", &index), 0);
+    for place in ["work", "work/deep/er"] {
+        let (_, stderr) = said(&machine.run(place, &["search", "--no-model", "ibis"]), 0);
+        let data = machine.0.join("work/.dowse");
+        assert!(stderr.contains(&format!("in what `{}` holds", data.display())), "{stderr}");
+    }
+}

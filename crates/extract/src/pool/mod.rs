@@ -94,6 +94,16 @@ impl Pool {
         Pool { config, state: Mutex::default(), freed: Condvar::new() }
     }
 
+    /// Tells whether the next caller has to wait.
+    pub fn is_busy(&self) -> bool {
+        self.state.lock().n_busy >= self.config.n_workers.max(1)
+    }
+
+    /// Makes a pool of one worker of the same kind, for what must not wait until this one is free.
+    pub fn beside(&self) -> Self {
+        Pool::new(PoolConfig { n_workers: 1, ..self.config.clone() })
+    }
+
     /// Reads a document in a worker. Never fails: what goes wrong is a warning.
     pub fn extract(&self, bytes: &[u8], name: &str, caps: &Caps) -> (Extracted, Vec<Warning>) {
         self.extract_input(Input::Bytes(bytes), name, caps)

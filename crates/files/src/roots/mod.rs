@@ -83,7 +83,8 @@ impl Roots {
     /// Finds the root that a path of a caller lies in, and the resolved path.
     ///
     /// A path outside every root is forbidden whether it exists or not, so that nobody learns
-    /// what is elsewhere.
+    /// what is elsewhere. A path inside a root of the caller that belongs to an inner root of
+    /// others is missing, as if nothing were there.
     ///
     /// Blanks and quotes around a path belong to it only where it leads somewhere with them.
     pub fn locate(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
@@ -96,7 +97,10 @@ impl Roots {
     }
 
     fn locate_exactly(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
-        let forbidden = || Error::Forbidden { path: shown(given) };
+        let refused = |resolved: &Path| match self.is_below_visible(caller, resolved) {
+            true => Error::NotFound { path: shown(given) },
+            false => Error::Forbidden { path: shown(given) },
+        };
         if given.is_empty() || given.contains('\0') || given.len() > MAX_PATH_BYTES {
             return Err(Error::BadPath { path: shown(given), problem: NO_PATH });
         }
@@ -112,13 +116,21 @@ impl Roots {
         }
         let Some(resolved) = self.resolved(caller, path) else {
             // What does not exist is missing only where the caller may look at all.
-            return match self.root_of(caller, &lexically_resolved(path)) {
-                Some(_) => Err(Error::NotFound { path: shown(given) }),
-                None => Err(forbidden()),
-            };
+            return Err(refused(&lexically_resolved(path)));
         };
-        let root = self.root_of(caller, &resolved).ok_or_else(forbidden)?;
+        let root = self.root_of(caller, &resolved).ok_or_else(|| refused(&resolved))?;
         Ok((root, resolved))
+    }
+
+    /// Tells whether a resolved path is at or below a root that the caller may use, whoever it
+    /// belongs to.
+    fn is_below_visible(&self, caller: &Caller, resolved: &Path) -> bool {
+        self.visible(caller).iter().any(|root| resolved.starts_with(&root.path))
+    }
+
+    /// Tells whether a path belongs to a root that the caller may use.
+    pub(crate) fn may_see(&self, caller: &Caller, path: &Path) -> bool {
+        self.root_of(caller, path).is_some()
     }
 
     /// Resolves a path on the disk: as it is written, else with names in another Unicode form, since

@@ -267,8 +267,13 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
     assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
     let request = PreviewRequest { path: secret, ..PreviewRequest::default() };
     let preview = |caller: &Caller| opened.service.preview(caller, &request);
-    assert!(matches!(preview(&reader()), Err(Error::Forbidden { .. })));
+    // It is as if nothing were there, also for who asks for a name like it.
+    assert!(matches!(preview(&reader()), Err(Error::NotFound { .. })));
     assert!(preview(&finance).is_ok());
+    let named = |caller: &Caller| {
+        opened.service.find_path(caller, &|path| path.ends_with("secret.txt")).unwrap().is_some()
+    };
+    assert_eq!((named(&reader()), named(&finance)), (false, true));
     // Indexing the outer root again neither takes the inner one's files nor removes them.
     assert_eq!(opened.index_all(), Indexed::default());
     assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
@@ -308,7 +313,9 @@ fn a_search_keeps_to_folders_inside_roots() {
     assert_eq!(search(&["a"]).unwrap(), a);
     assert_eq!(search(&["a/deep", "ab"]).unwrap(), "/a/deep/two.txt /ab/three.txt");
     assert_eq!(search(&[""]).unwrap(), format!("{a} /ab/three.txt /four.txt"));
-    assert!(matches!(search(&["inner"]), Err(Error::Forbidden { .. })));
+    for missing in ["inner", "inner/deep", "outer", "inner/five.txt"] {
+        assert!(matches!(search(&[missing]), Err(Error::NotFound { .. })), "{missing}");
+    }
     assert!(matches!(search(&["four.txt"]), Err(Error::BadPath { .. })));
     assert!(matches!(search(&["none"]), Err(Error::NotFound { .. })));
     // A path in quotes, and the folder's own name.
@@ -684,7 +691,7 @@ fn size_and_time_do_not_hide_a_change() {
     assert_eq!(opened.index_all().indexed, 0);
     // What the system says has changed is read.
     replace("The coach was very late.");
-    assert!(opened.service.notice(&[path.clone()].into()).unwrap().is_empty());
+    assert!(opened.service.notice(&[path.clone()].into()).unwrap().again.is_empty());
     let jobs = opened.queue.list().unwrap();
     opened.queue.wait(&jobs[0].id, &soon()).unwrap();
     assert_eq!(opened.n_found(&Caller::local_admin(), "coach"), 1);

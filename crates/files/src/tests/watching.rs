@@ -224,10 +224,53 @@ fn a_change_while_the_root_is_indexed_is_not_lost() {
     opened.until("harbour", 1);
     // As if the run had written after the change what it had read before it.
     overwrite(&world, &opened, &path, "The lighthouse was painted.");
-    opened.until("lighthouse", 1);
-    drop((read, end));
     opened.until("lighthouse", 0);
     opened.until("harbour", 1);
+    drop((read, end));
+}
+
+/// Indexes as always, but a run over a whole root ends only when it may, and a job for changes
+/// takes its time.
+struct Slow {
+    held: Held,
+    takes: Duration,
+}
+
+impl Runner for Slow {
+    fn run(&self, job: &Job, context: &JobContext) -> Result<Value, JobFailure> {
+        let result = self.held.run(job, context)?;
+        if !job.arguments["paths"].is_null() {
+            std::thread::sleep(self.takes);
+        }
+        Ok(result)
+    }
+}
+
+/// What changes while earlier changes are taken in waits for them, and not for the run over the
+/// whole root that is under way, which may take hours.
+#[test]
+fn a_change_beside_another_one_does_not_wait_for_the_whole_root() {
+    let world = Fixture::new();
+    world.write("a.txt", "The lighthouse was painted.");
+    let (has_read, read) = std::sync::mpsc::sync_channel(1);
+    let (end, may_end) = channel::<()>();
+    let config =
+        FilesConfig { roots: vec![RootConfig::Path("root".into())], ..FilesConfig::default() };
+    let opened = world.open_with(config, |inner| {
+        let held = Held { inner, has_read, may_end: parking_lot::Mutex::new(may_end) };
+        Arc::new(Slow { held, takes: Duration::from_millis(800) })
+    });
+    let _watcher = opened.watched(by_events());
+    opened.service.index_all().unwrap();
+    read.recv_timeout(Duration::from_secs(60)).unwrap();
+    let path = world.write("b.txt", "The harbour was closed.");
+    opened.until("harbour", 1);
+    // The job for that is still under way.
+    fs_err::remove_file(path).unwrap();
+    world.write("c.txt", "The ferry was late.");
+    opened.until("harbour", 0);
+    opened.until("ferry", 1);
+    drop((read, end));
 }
 
 /// Writes an older text of a file to the index.

@@ -87,7 +87,7 @@ impl Run<'_> {
                 })
                 .collect();
             drop(to_write);
-            let mut batch = Batch::new(limits::DOCUMENTS_PER_GROUP);
+            let mut batch = Batch::of_any_size(limits::DOCUMENTS_PER_GROUP);
             for prepared in writing {
                 self.texts.leave(prepared.n_text_bytes());
                 batch.push(prepared);

@@ -391,10 +391,10 @@ impl Run<'_> {
             };
             let is_due = due.is_some_and(|due| Instant::now() >= due);
             if (is_over || is_due || batch.is_full()) && !self.progress.is_cancelled() {
-                let begun = Instant::now();
-                self.write(&mut batch.take(), &mut report)
+                let took = batch
+                    .write_by(|documents| self.write(documents, &mut report))
                     .inspect_err(|_| self.progress.cancel())?;
-                wait = BatchWait::FOR_COMMITS.after(begun.elapsed());
+                wait = BatchWait::FOR_COMMITS.after(took);
             }
             if is_over {
                 return Ok(report);

@@ -1,9 +1,14 @@
 //! A folder feeds a collection: new, changed and gone files follow, and nothing else is touched.
 
+use std::time::Duration;
+
 use ingest::ObjectError;
 
 use super::{Fixture, member, open_collection};
 use crate::{Error, FolderFile, FolderListing, Followed, Visibility};
+
+/// Longer than any of these folders takes.
+const SOON: Duration = Duration::from_secs(60);
 
 fn open(file: &FolderFile) -> std::io::Result<std::fs::File> {
     fs_err::File::open(&file.place).map(fs_err::File::into_file)
@@ -32,8 +37,10 @@ fn new_changed_and_gone_files_follow() {
     world.add(&ann, &collection, &["A note that somebody added."]);
     let folder = testkit::Folder::new();
     let follow = |files: &[(&str, &str)]| {
-        let followed =
-            world.service.follow_folder(&collection, &listed(&folder, files, 7), &open).unwrap();
+        let followed = world
+            .service
+            .follow_folder(&collection, &listed(&folder, files, 7), &open, SOON)
+            .unwrap();
         world.settle();
         followed
     };
@@ -59,13 +66,14 @@ fn new_changed_and_gone_files_follow() {
     // A share that is not mounted looks empty, and is another volume.
     for volume in [None, Some(8)] {
         let empty = FolderListing { volume, ..FolderListing::default() };
-        let refused = world.service.follow_folder(&collection, &empty, &open).unwrap_err();
+        let refused = world.service.follow_folder(&collection, &empty, &open, SOON).unwrap_err();
         assert!(matches!(refused, Error::Object(ObjectError::BadRequest { .. })), "{refused:?}");
     }
     // One that somebody emptied is not.
     assert_eq!(follow(&[]).n_removed, 2);
     assert_eq!(titles(), [""]);
-    let gone = world.service.follow_folder("no-such-collection", &FolderListing::default(), &open);
+    let gone =
+        world.service.follow_folder("no-such-collection", &FolderListing::default(), &open, SOON);
     let gone = gone.unwrap_err();
     assert!(matches!(gone, Error::Object(ObjectError::NotFound { what: "Collection", .. })));
 }
@@ -84,7 +92,7 @@ fn a_stamp_of_an_earlier_version_is_renewed_and_its_file_not_read_again() {
         let files = vec![FolderFile { path, stamp, n_bytes, place }];
         let volume = Some(7);
         let listing = FolderListing { files, volume, ..FolderListing::default() };
-        let followed = world.service.follow_folder(&collection, &listing, &open).unwrap();
+        let followed = world.service.follow_folder(&collection, &listing, &open, SOON).unwrap();
         world.settle();
         followed
     };
@@ -104,7 +112,7 @@ fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
     let collection = world.collection(&ann, &base, open_collection("All"));
     let folder = testkit::Folder::new();
     let files = [("a.txt", "The tram climbs."), ("b.txt", "The ferry crosses.")];
-    world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open).unwrap();
+    world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open, SOON).unwrap();
     world.settle();
     let documents = || world.service.list_documents(&ann, &collection, None, 100).unwrap();
     let id = documents().into_iter().find(|one| one.file_name == "a.txt").unwrap().id;
@@ -118,7 +126,7 @@ fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
     assert_eq!((counted.n_documents, counted.n_chunks), (1, 1));
     // It comes back with its file.
     let followed =
-        world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open).unwrap();
+        world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open, SOON).unwrap();
     assert_eq!(followed, Followed { n_replaced: 1, ..Followed::default() });
     world.settle();
     assert_eq!(world.search(&ann, &base, "tram").results.len(), 1);
@@ -134,7 +142,7 @@ fn a_file_without_text_any_more_does_not_keep_its_old_text() {
     let collection = world.collection(&ann, &base, open_collection("All"));
     let folder = testkit::Folder::new();
     let follow = |files: &[(&str, &str)]| {
-        world.service.follow_folder(&collection, &listed(&folder, files, 7), &open).unwrap();
+        world.service.follow_folder(&collection, &listed(&folder, files, 7), &open, SOON).unwrap();
         world.settle();
     };
     let n_found = |word: &str| world.search(&ann, &base, word).results.len();
@@ -167,7 +175,7 @@ fn files_of_a_folder_that_may_not_be_read_answer_no_more_until_they_are_seen_aga
     let collection = world.collection(&ann, &base, open_collection("All"));
     let folder = testkit::Folder::new();
     let follow = |listing: &FolderListing| {
-        let followed = world.service.follow_folder(&collection, listing, &open).unwrap();
+        let followed = world.service.follow_folder(&collection, listing, &open, SOON).unwrap();
         world.settle();
         followed
     };
@@ -196,8 +204,10 @@ fn a_file_with_another_path_keeps_its_document() {
     let collection = world.collection(&ann, &base, open_collection("All"));
     let folder = testkit::Folder::new();
     let follow = |files: &[(&str, &str)]| {
-        let followed =
-            world.service.follow_folder(&collection, &listed(&folder, files, 7), &open).unwrap();
+        let followed = world
+            .service
+            .follow_folder(&collection, &listed(&folder, files, 7), &open, SOON)
+            .unwrap();
         world.settle();
         followed
     };
@@ -244,4 +254,48 @@ fn a_file_with_another_path_keeps_its_document() {
         follow(&[("new/a.txt", "The tram slides."), ("ship.txt", "The ferry waits.")]),
         expected
     );
+}
+
+/// A large folder is taken in by several calls, each of which does something, so that what changes
+/// meanwhile is not behind all of it.
+#[test]
+fn a_large_folder_is_followed_in_several_steps() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let texts: Vec<(String, String)> =
+        (0..20).map(|n| (format!("{n}.txt"), format!("Line {n} of the tram."))).collect();
+    let files: Vec<(&str, &str)> =
+        texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let listing = listed(&folder, &files, 7);
+    let slow = |file: &FolderFile| {
+        std::thread::sleep(Duration::from_millis(100));
+        open(file)
+    };
+    let mut n_calls = 0;
+    let mut n_added = 0;
+    loop {
+        let time = Duration::from_millis(1);
+        let followed = world.service.follow_folder(&collection, &listing, &slow, time).unwrap();
+        n_calls += 1;
+        n_added += followed.n_added;
+        assert!(followed.n_added > 0);
+        if !followed.is_cut {
+            break;
+        }
+    }
+    assert_eq!(n_added, files.len());
+    assert!(n_calls > 1, "{n_calls}");
+    world.settle();
+    assert_eq!(world.service.get_collection(&ann, &collection).unwrap().n_documents, 20);
+    let gone = listed(&folder, &files[..1], 7);
+    let mut n_removed = 0;
+    while n_removed < 19 {
+        let followed =
+            world.service.follow_folder(&collection, &gone, &slow, Duration::ZERO).unwrap();
+        assert!(followed.n_removed > 0);
+        n_removed += followed.n_removed;
+    }
 }

@@ -143,7 +143,7 @@ pub(crate) enum ToolType {
 /// What becomes of strings that are too short to be indexed by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ShortStrings {
-    /// Indexed together where they are more than labels of long ones.
+    /// Those of one object or list are indexed together, but for labels of long ones.
     Auto,
     /// Those of one object or list are indexed together.
     Together,

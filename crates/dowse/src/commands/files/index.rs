@@ -1,6 +1,7 @@
 //! `dowse index`.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,8 +21,8 @@ use crate::control::Typed;
 use crate::files_cli::IndexArgs;
 use crate::memory::give_back_code;
 use crate::wiring::{
-    FOLDER_HINT, MIN_FREE_BYTES, SharedState, failing_embedder, free_bytes,
-    remember_before_indexing,
+    FOLDER_HINT, MIN_FREE_BYTES, SharedState, failing_embedder, forget_folders_taken_out,
+    free_bytes, remember_before_indexing,
 };
 use crate::{platform, print};
 
@@ -93,6 +94,10 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
                 // without a word.
                 let indexed = ensure_engine(&shared_state).and_then(|()| {
                     let configured = service.configured_root_names();
+                    // Without folders on the command line, what the file names is all there is.
+                    if args.folders.is_empty() && args.files.root.is_empty() {
+                        say_what_left(&shared_state, &configured)?;
+                    }
                     remember_before_indexing(&shared_state.open_store()?.store, configured)?;
                     give_back_code();
                     let roots = service.roots(&Caller::local_admin());
@@ -118,6 +123,17 @@ pub(crate) fn index(args: &IndexArgs) -> anyhow::Result<Outcome> {
             }
         }),
     }
+}
+
+/// Erases what was read from folders that were taken out of the configuration file, and says so.
+fn say_what_left(shared_state: &SharedState, configured: &BTreeSet<String>) -> anyhow::Result<()> {
+    if configured.is_empty() {
+        return Ok(());
+    }
+    for folder in forget_folders_taken_out(shared_state, configured)? {
+        print::note(format!("note: `{folder}` left the configuration: its index was erased"));
+    }
+    Ok(())
 }
 
 /// Indexes what a running server serves.
