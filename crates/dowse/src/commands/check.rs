@@ -370,7 +370,7 @@ fn table_report(name: &str, report: columns::Result<columns::LoadReport>) -> Sou
     };
     let mut problems = Vec::new();
     if report.n_misfits > 0 {
-        let rows = print::counted(report.n_misfit_rows, "row does", "rows do");
+        let rows = print::counted(report.n_misfit_rows as usize, "row does", "rows do");
         problems.push(format!("{rows} not fit the schema"));
     }
     problems.extend(report.misfits.iter().map(|misfit| {
