@@ -241,7 +241,7 @@ mod tests {
         let bar = TerminalBar::new();
         bar.bar.set_draw_target(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
         bar.show(&progress(3, Some(10)));
-        bar.bar.tick();
+        bar.bar.force_draw();
         beside_bar(|| terminal.note("written").unwrap());
         let done = terminal.0.lock().clone();
         let at = done.iter().position(|what| what == "written").unwrap();
