@@ -286,12 +286,10 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
             Some(failing) => failing.problem.clone(),
             None => model_state(&model),
         },
-        model_hint: match &model {
-            ModelState::Missing { .. } => model.warning().and_then(|warning| {
-                warning.message.split_once(HINT).map(|(_, hint)| hint.to_owned())
-            }),
-            _ => None,
-        },
+        model_hint: model
+            .warning()
+            .filter(|_| matches!(model, ModelState::Missing { .. }))
+            .and_then(|warning| warning.message.split_once(HINT).map(|(_, hint)| hint.to_owned())),
         folders,
         files: Vec::new(),
         tables: app
