@@ -1,6 +1,6 @@
 //! The log: on stderr, for people or as JSON, with the id of the request each line belongs to.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 
 use tracing_subscriber::EnvFilter;
 
@@ -11,6 +11,19 @@ use crate::print;
 /// each request, and an error for each client that leaves early.
 const QUIET: &str = "rmcp=off";
 
+/// The terminal, with a bar that may be drawn there out of the way of each line.
+struct BesideBar;
+
+impl Write for BesideBar {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        ingest::beside_bar(|| stderr().write(line))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        stderr().flush()
+    }
+}
+
 /// Starts logging. A filter that cannot be read falls back to `info`, and says so.
 pub(crate) fn start(args: &LogArgs, is_server: bool) {
     let wanted = args.filter(is_server);
@@ -20,7 +33,7 @@ pub(crate) fn start(args: &LogArgs, is_server: bool) {
     };
     // A line that nobody reads any more is no error; telling so would panic.
     let builder = tracing_subscriber::fmt()
-        .with_writer(stderr)
+        .with_writer(|| BesideBar)
         .with_env_filter(filter)
         .log_internal_errors(false);
     match args.log_format {

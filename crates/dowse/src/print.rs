@@ -73,8 +73,10 @@ pub(crate) fn line(text: impl AsRef<str>) {
 
 /// Prints a whole result to stdout, as it is.
 pub(crate) fn whole(bytes: &[u8]) {
-    let mut stdout = stdout().lock();
-    written(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+    ingest::beside_bar(|| {
+        let mut stdout = stdout().lock();
+        written(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+    });
 }
 
 /// Keeps the first failure of a write to stdout, which is told when the command ends.
@@ -140,15 +142,45 @@ pub(crate) fn failure(text: &str) {
 }
 
 fn to_stderr(text: &str) {
-    let _ = writeln!(stderr(), "{text}");
+    ingest::beside_bar(|| {
+        let _ = writeln!(stderr(), "{text}");
+    });
 }
 
 /// Colours a word where stderr is a terminal that shows colours.
 fn paint(word: &str, colour: &str) -> String {
-    if has_colours(stderr().is_terminal()) {
-        format!("\u{1b}[{colour}m{word}\u{1b}[0m")
-    } else {
-        word.to_owned()
+    painted(word, colour, has_colours(stderr().is_terminal()))
+}
+
+/// How a word of a result looks on a terminal with colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// What the eye looks for first.
+    Strong,
+    /// What is read last.
+    Faint,
+    Good,
+    Notable,
+    Bad,
+}
+
+/// Gives a word of a result as the terminal that it goes to shows it: as it is for a pipe, a file,
+/// and somebody else's terminal.
+pub(crate) fn look(word: &str, look: Look) -> String {
+    let colour = match look {
+        Look::Strong => "1",
+        Look::Faint => "2",
+        Look::Good => "32",
+        Look::Notable => "33",
+        Look::Bad => "31;1",
+    };
+    painted(word, colour, sink().is_none() && has_colours(stdout().is_terminal()))
+}
+
+fn painted(word: &str, colour: &str, has_colours: bool) -> String {
+    match has_colours {
+        true => format!("\u{1b}[{colour}m{word}\u{1b}[0m"),
+        false => word.to_owned(),
     }
 }
 
@@ -351,6 +383,13 @@ mod tests {
             rows.to_json(),
             json!([{ "name": "a", "n_chunks": 3 }, { "name": "long", "n_chunks": null }])
         );
+    }
+
+    #[test]
+    fn only_a_terminal_gets_colours() {
+        assert_eq!(painted("PROBLEM", "31;1", false), "PROBLEM");
+        assert_eq!(painted("PROBLEM", "31;1", true), "\u{1b}[31;1mPROBLEM\u{1b}[0m");
+        assert!(!has_colours(false));
     }
 
     #[test]

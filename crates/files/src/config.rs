@@ -75,7 +75,9 @@ pub enum RootConfig {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Restricted {
+    /// The folder.
     path: PathBuf,
+    /// Who may use it.
     #[serde(default)]
     allow: Access,
 }

@@ -74,6 +74,6 @@ pub use pipeline::{
 };
 pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};
-pub use terminal::{ByteBar, TerminalBar};
+pub use terminal::{ByteBar, TerminalBar, beside_bar};
 pub use vectors::{VECTORS_INCOMPLETE, VECTORS_OFF, VectorDebt, VectorWorker, Vectors};
 pub use watch::{FolderWatch, Noticed, collapse};

@@ -4,8 +4,22 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use parking_lot::Mutex;
 
 use crate::JobProgress;
+
+/// The bar that is drawn now, where there is one.
+static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Writes to the terminal where a bar may be drawn: it goes for that moment, and comes back below,
+/// so that no half of it stays above what was written.
+pub fn beside_bar<T>(write: impl FnOnce() -> T) -> T {
+    let drawn = DRAWN.lock().clone();
+    match drawn {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
 
 /// How often the bar is drawn while nothing happens.
 const TICK: Duration = Duration::from_millis(200);
@@ -61,6 +75,7 @@ impl TerminalBar {
         let bar = ProgressBar::new_spinner();
         bar.set_style(style(COUNTED));
         bar.enable_steady_tick(TICK);
+        *DRAWN.lock() = Some(bar.clone());
         TerminalBar { bar, has_total: Cell::new(false) }
     }
 
@@ -80,6 +95,7 @@ impl TerminalBar {
 
     /// Takes the bar away.
     pub fn clear(&self) {
+        DRAWN.lock().take();
         self.bar.finish_and_clear();
     }
 }
@@ -102,6 +118,7 @@ impl ByteBar {
     pub fn new() -> Self {
         let bar = ProgressBar::new_spinner();
         bar.set_style(style(COUNTED_BYTES));
+        *DRAWN.lock() = Some(bar.clone());
         ByteBar { bar, has_total: Cell::new(false) }
     }
 
@@ -123,13 +140,16 @@ impl ByteBar {
 
     /// Takes the bar away.
     pub fn clear(&self) {
+        DRAWN.lock().take();
         self.bar.finish_and_clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use indicatif::ProgressDrawTarget;
+    use std::sync::Arc;
+
+    use indicatif::{ProgressDrawTarget, TermLike};
 
     use super::*;
 
@@ -163,6 +183,76 @@ mod tests {
         assert_eq!(bar.bar.length(), Some(1_200));
         bar.show("checking", 10, 0);
         assert_eq!((bar.bar.length(), bar.has_total.get()), (None, false));
+    }
+
+    /// A terminal that remembers what was done to it.
+    #[derive(Debug, Clone, Default)]
+    struct Terminal(Arc<Mutex<Vec<String>>>);
+
+    impl Terminal {
+        fn note(&self, what: &str) -> std::io::Result<()> {
+            self.0.lock().push(what.to_owned());
+            Ok(())
+        }
+    }
+
+    impl TermLike for Terminal {
+        fn width(&self) -> u16 {
+            80
+        }
+
+        fn move_cursor_up(&self, _: usize) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, line: &str) -> std::io::Result<()> {
+            self.note(line)
+        }
+
+        fn write_str(&self, text: &str) -> std::io::Result<()> {
+            self.note(text)
+        }
+
+        fn clear_line(&self) -> std::io::Result<()> {
+            self.note("cleared")
+        }
+
+        fn flush(&self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// `0 so far` stayed on the screen above the addresses that `dowse serve` printed meanwhile.
+    #[test]
+    fn what_is_written_beside_a_bar_leaves_none_of_it_behind() {
+        let terminal = Terminal::default();
+        let bar = TerminalBar::new();
+        bar.bar.set_draw_target(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+        bar.show(&progress(3, Some(10)));
+        bar.bar.force_draw();
+        beside_bar(|| terminal.note("written").unwrap());
+        let done = terminal.0.lock().clone();
+        let at = done.iter().position(|what| what == "written").unwrap();
+        let is_bar = |what: &String| what.contains("3/10");
+        let drawn = done[..at].iter().rposition(is_bar).expect("the bar was drawn");
+        assert!(done[drawn..at].contains(&"cleared".to_owned()), "{done:?}");
+        assert!(done[at..].iter().any(is_bar), "{done:?}");
+        bar.clear();
+        terminal.0.lock().clear();
+        beside_bar(|| terminal.note("written").unwrap());
+        assert_eq!(*terminal.0.lock(), ["written"]);
     }
 
     /// The bar was full at 2 of 2 while files were still being counted, and then jumped back.

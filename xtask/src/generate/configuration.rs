@@ -16,6 +16,14 @@ const EXAMPLE: &str = "crates/dowse/src/config/example.toml";
 /// How deep sections hold sections.
 const MAX_DEPTH: usize = 6;
 
+/// Types that may be written as one value or as a section: what the page says of the value, and the
+/// struct that has the keys of the section.
+const EITHER: [(&str, &str, &str); 2] =
+    [("RootConfig", "path", "Restricted"), ("FilterKeyConfig", "text", "FilterKeyConfig::ByKind")];
+
+/// Types that hold something under names of the reader's, and the struct that has its keys.
+const NAMED: [(&str, &str); 2] = [("Fields", "Field"), ("Parameters", "Parameter")];
+
 /// A field of a struct that can be read from the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
@@ -48,6 +56,8 @@ struct Sources {
 struct Words {
     case: String,
     words: Vec<String>,
+    /// Whether it is known how each variant is written.
+    is_whole: bool,
 }
 
 /// Walks from the root through every section that some crate defines.
@@ -83,7 +93,16 @@ pub(super) fn page() -> anyhow::Result<Page> {
     let missing: Vec<&String> = keys.iter().filter(|key| !has_key(&example, key)).collect();
     text.push_str(&format!("\n## Example\n\n```toml\n{}\n```\n", example.trim_end()));
     anyhow::ensure!(missing.is_empty(), "`{EXAMPLE}` lacks {missing:?}");
+    let unknown: Vec<&str> = text.lines().filter(|row| is_type_shown(row)).collect();
+    anyhow::ensure!(unknown.is_empty(), "types of the sources are shown to readers: {unknown:?}");
     Ok(Page { name: "configuration.md", text })
+}
+
+/// Tells whether a row shows the name of a type, which says nothing to somebody who writes a
+/// configuration.
+fn is_type_shown(row: &str) -> bool {
+    let kind = row.split(" | ").nth(1).unwrap_or_default();
+    kind.split('`').skip(1).step_by(2).any(|word| word.starts_with(char::is_uppercase))
 }
 
 /// Tells whether a line of the example sets the last part of a key, or a section ends with it.
@@ -115,6 +134,7 @@ impl TableWriter<'_> {
         prefix: &str,
         depth: usize,
     ) -> anyhow::Result<()> {
+        let sources = self.sources;
         for field in fields {
             let Field { key: name, kind, what, .. } = field;
             let inner = unwrapped(kind);
@@ -134,8 +154,14 @@ impl TableWriter<'_> {
                     let default = cell(&default);
                     self.text
                         .push_str(&format!("| `{key}` | {kind} | {default} | {} |\n", cell(what)));
-                    if inner == "Fields" {
-                        self.field_rows(&key)?;
+                    if let Some((_, of_one)) = NAMED.iter().find(|(named, _)| *named == inner) {
+                        self.named_rows(&key, of_one)?;
+                    }
+                    let section = EITHER.iter().find(|(either, ..)| *either == inner);
+                    if let Some((.., of)) = section {
+                        let fields = sources.structs.get(*of);
+                        let fields = fields.with_context(|| format!("`{of}` has no keys"))?;
+                        self.rows(of, fields, &format!("{key}{suffix}."), depth)?;
                     }
                     self.keys.push(key);
                 }
@@ -144,14 +170,14 @@ impl TableWriter<'_> {
         Ok(())
     }
 
-    /// Writes the keys of a table's field, whose name is the reader's to choose.
-    fn field_rows(&mut self, fields: &str) -> anyhow::Result<()> {
+    /// Writes the keys of what has a name of the reader's: a field of a table, a parameter of a view.
+    fn named_rows(&mut self, names: &str, of_one: &str) -> anyhow::Result<()> {
         let sources = self.sources;
-        let of_field = sources.structs.get("Field").context("`Field` is no struct")?;
-        for field in of_field {
-            let key = format!("{fields}.NAME.{}", field.key);
+        let fields = sources.structs.get(of_one);
+        for field in fields.with_context(|| format!("`{of_one}` is no struct"))? {
+            let key = format!("{names}.NAME.{}", field.key);
             let kind = cell(&sources.kind(&field.kind));
-            let default = sources.default_of("Field", field).with_context(|| {
+            let default = sources.default_of(of_one, field).with_context(|| {
                 format!("what `{key}` is when it is left out is not written down")
             })?;
             let (default, what) = (cell(&default), cell(&field.what));
@@ -187,6 +213,12 @@ impl Sources {
             "Box<Field>" => "field".to_owned(),
             "Parameters" => "section of parameters".to_owned(),
             "Map<String, Value>" => "section".to_owned(),
+            "Value" => "any value".to_owned(),
+            "PerLocale" => "text, or section of text by language".to_owned(),
+            name if EITHER.iter().any(|(either, ..)| *either == name) => {
+                let value = EITHER.iter().find(|(either, ..)| *either == name);
+                format!("{}, or section", value.map_or("value", |(_, value, _)| value))
+            }
             "u16" | "u32" | "u64" | "usize" | "f64" | "f32" => "number".to_owned(),
             _ => match self.enums.get(name) {
                 Some(Words { words, .. }) => {
@@ -235,25 +267,35 @@ impl Sources {
 fn enums_in(source: &str) -> BTreeMap<String, Words> {
     let mut enums = BTreeMap::new();
     let mut case = None;
+    let mut renamed = None;
     let mut current: Option<(String, Words)> = None;
     for line in source.lines().map(str::trim) {
         if let Some((name, words)) = &mut current {
             let word = line.trim_end_matches(',');
             if line == "}" {
-                enums.insert(std::mem::take(name), std::mem::take(words));
+                // Without a case of all, only words that are written down are known.
+                let is_known = !words.case.is_empty() || !words.words.is_empty();
+                if words.is_whole && is_known {
+                    enums.insert(std::mem::take(name), std::mem::take(words));
+                }
                 current = None;
+            } else if line.starts_with("#[") {
+                renamed = renamed.or(quoted_in(line, "(rename = \""));
             } else if !word.is_empty() && word.chars().all(char::is_alphanumeric) {
-                words.words.push(word_of(word, &words.case));
+                let written = renamed.take();
+                words.is_whole &= written.is_some() || !words.case.is_empty();
+                words.words.push(written.unwrap_or_else(|| word_of(word, &words.case)));
+            } else if !line.starts_with("//") && !line.is_empty() {
+                words.is_whole &= !words.case.is_empty();
             }
         } else if let Some(start) = line.find("rename_all = \"") {
             case = line[start + 14..].split('"').next();
         } else if let Some((_, name)) =
             line.strip_suffix(" {").and_then(|it| it.split_once("enum "))
         {
-            if case.is_some() {
-                let case = case.unwrap_or("lowercase").to_owned();
-                current = Some((name.to_owned(), Words { case, words: Vec::new() }));
-            }
+            let case = case.unwrap_or_default().to_owned();
+            current = Some((name.to_owned(), Words { case, words: Vec::new(), is_whole: true }));
+            renamed = None;
         } else if !line.starts_with('#') && !line.starts_with("///") {
             case = None;
         }
@@ -304,10 +346,13 @@ fn structs_in(source: &str) -> Structs {
     let mut all_default = false;
     let mut has_default = false;
     let (mut function, mut renamed): (Option<String>, Option<String>) = (None, None);
+    // An enum that is written as one of its variants, some of which are sections.
+    let (mut is_untagged, mut untagged): (bool, Option<&str>) = (false, None);
     for line in source.lines().map(str::trim) {
         if let Some(sentence) = line.strip_prefix("///") {
             comment.push(sentence.trim());
         } else if line.starts_with("#[") {
+            is_untagged |= line.contains("untagged");
             let is_section = line.contains("deny_unknown_fields");
             is_setting |= is_section;
             is_skipped |= line == "#[serde(skip)]";
@@ -320,7 +365,7 @@ fn structs_in(source: &str) -> Structs {
                     renamed.or(quoted_in(line, " rename = \"").or(quoted_in(line, "(rename = \"")));
             }
         } else if let Some((name, fields)) = &mut current {
-            if line == "}" {
+            if line == "}" || line == "}," {
                 structs.insert(std::mem::take(name), std::mem::take(fields));
                 current = None;
                 is_setting = false;
@@ -341,11 +386,18 @@ fn structs_in(source: &str) -> Structs {
             has_default = false;
             (function, renamed) = (None, None);
         } else {
-            let name = line.strip_suffix(" {").and_then(|it| it.split_once("struct "));
+            let opened = line.strip_suffix(" {");
+            let name = opened.and_then(|it| it.split_once("struct "));
             if let Some((_, name)) = name.filter(|_| is_setting) {
                 current = Some((name.to_owned(), Vec::new()));
+            } else if let Some((of, variant)) = untagged.zip(opened) {
+                current = Some((format!("{of}::{variant}"), Vec::new()));
+            } else if let Some((_, name)) = opened.and_then(|it| it.split_once("enum ")) {
+                untagged = Some(name).filter(|_| is_untagged);
+            } else if line == "}" {
+                untagged = None;
             }
-            is_setting = false;
+            (is_setting, is_untagged) = (false, false);
             comment.clear();
         }
     }
@@ -450,6 +502,46 @@ impl Default for Config {
 | `tables[].name` | text | required | Its name. |
 ";
         assert_eq!(text, expected);
+    }
+
+    /// The page showed `RootConfig` and `DecimalMark`, and no key of what they hold.
+    #[test]
+    fn what_is_written_in_several_ways_has_all_its_keys() {
+        const SOURCE: &str = "
+#[serde(untagged)]
+pub enum FilterKeyConfig {
+    /// The same.
+    One(String),
+    /// Two.
+    ByKind {
+        /// For prefixes.
+        prefix: String,
+    },
+}
+
+/// A mark.
+#[derive(Deserialize)]
+pub enum DecimalMark {
+    /// `1.5`
+    #[serde(rename = \".\")]
+    Point,
+    #[serde(rename = \",\")]
+    Comma,
+}
+
+pub enum Inner {
+    Nothing,
+}
+";
+        let structs = structs_in(SOURCE);
+        assert_eq!(structs["FilterKeyConfig::ByKind"][0].what, "For prefixes.");
+        let enums = enums_in(SOURCE);
+        assert!(!enums.contains_key("Inner") && !enums.contains_key("FilterKeyConfig"));
+        let sources = Sources { structs, enums, ..Sources::default() };
+        assert_eq!(sources.kind("Option<DecimalMark>"), "`\".\"`, `\",\"`");
+        assert_eq!(sources.kind("FilterKeyConfig"), "text, or section");
+        assert!(is_type_shown("| `a` | list of `RootConfig` | none | What. |"));
+        assert!(!is_type_shown("| `a` | `\"ymd\"`, `true` or `false` | none | `Word`. |"));
     }
 
     #[test]

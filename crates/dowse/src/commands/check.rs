@@ -370,7 +370,8 @@ fn table_report(name: &str, report: columns::Result<columns::LoadReport>) -> Sou
     };
     let mut problems = Vec::new();
     if report.n_misfits > 0 {
-        problems.push(format!("{} rows do not fit the schema", report.n_misfit_rows));
+        let rows = print::counted(report.n_misfit_rows as usize, "row does", "rows do");
+        problems.push(format!("{rows} not fit the schema"));
     }
     problems.extend(report.misfits.iter().map(|misfit| {
         let place = match &misfit.key {
@@ -394,12 +395,13 @@ fn show(report: &Report) {
         print::line(format!("{what}: {problem} (hint: {hint})"));
     }
     report.notes.iter().for_each(|note| print::line(format!("note: {note}")));
-    for (kind, unit, sources) in
-        [("table", "rows", &report.tables), ("dimension", "entries", &report.dimensions)]
+    let (rows, entries) = (["row", "rows"], ["entry", "entries"]);
+    for (kind, [one, many], sources) in
+        [("table", rows, &report.tables), ("dimension", entries, &report.dimensions)]
     {
         for source in sources {
-            match source.n_rows {
-                Some(n_rows) => print::line(format!("{kind} `{}`: {n_rows} {unit}", source.name)),
+            match source.n_rows.map(|n_rows| print::counted(n_rows as usize, one, many)) {
+                Some(rows) => print::line(format!("{kind} `{}`: {rows}", source.name)),
                 None => print::line(format!("{kind} `{}` cannot be read", source.name)),
             }
             source.problems.iter().for_each(|problem| print::line(format!("  {problem}")));

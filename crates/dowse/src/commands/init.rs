@@ -76,10 +76,12 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<()> {
         print::json(&json!({ "file": out, "is_written": true, "draft": text }))?;
     }
     print::note(format!("wrote {}", out.display()));
-    print::note(format!(
-        "next: `dowse check --config {0}`, then `dowse serve --config {0}`",
-        out.display()
-    ));
+    // A `dowse.toml` here is found by itself.
+    let config = match args.folder == Path::new(".") {
+        true => String::new(),
+        false => format!(" --config {}", print::in_shell(&out)),
+    };
+    print::note(format!("next: `dowse check{config}`, then `dowse serve{config}`"));
     Ok(())
 }
 

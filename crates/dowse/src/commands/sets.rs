@@ -19,6 +19,21 @@ use crate::files_cli::FilesArgs;
 use crate::print;
 use crate::wiring::{Jobs, SharedState, app_without_callers, files_alone};
 
+/// What an error begins with that says that data is of no folders: of knowledge bases alone.
+const NO_FOLDERS: &str = "no folders are configured";
+
+/// What a server without folders says.
+pub(super) const SERVES_NO_FOLDERS: &str =
+    "the running server serves no folders\nhint: name some in its configuration";
+
+/// Tells whether an error says that data is of no folders, also of one of a running server.
+pub(super) fn is_no_folders(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let said = cause.to_string();
+        said.starts_with(NO_FOLDERS) || said.starts_with(SERVES_NO_FOLDERS)
+    })
+}
+
 /// Sets of folders that a message names.
 const MAX_LISTED: usize = 8;
 
@@ -113,6 +128,11 @@ pub(super) fn remembered(data: &UserData) -> anyhow::Result<Vec<Remembered>> {
     Ok(data.remembered())
 }
 
+/// Takes everything that was ever indexed: data here that is of no folders must not hide it.
+pub(super) fn everything(data: &UserData) -> anyhow::Result<Vec<Remembered>> {
+    Ok(data.all())
+}
+
 /// Gives the configuration of a set: its own, or `config` with its folders.
 fn taken(set: Remembered, config: &Config) -> anyhow::Result<Loaded> {
     let data_dir = set.data_dir;
@@ -156,7 +176,7 @@ pub(super) fn load_placed(
 /// Those of [`choose_set`].
 pub(super) fn choose_one(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Result<()> {
     if let Some(set) = choose_set(loaded)? {
-        print::note(format!("of\n{}", listed(std::slice::from_ref(&set))));
+        print::note(format!("of {}", listed_one(&set)));
     }
     take_served(loaded, purpose)
 }
@@ -200,7 +220,7 @@ pub(super) fn take_served(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Resu
             listed(&all)
         )),
         (Purpose::Look, 1) => {
-            print::note(format!("of the server of\n{shown}"));
+            print::note(format!("of the server of {}", listed_one(&served[0])));
             *loaded = taken(served.remove(0), &loaded.config)?;
         }
         (Purpose::Look, _) => anyhow::bail!(
@@ -269,16 +289,19 @@ pub(super) fn only_one(data: &UserData) -> anyhow::Result<Vec<Remembered>> {
     Ok(meant)
 }
 
+/// Names a set by its folders and its data.
+fn listed_one(set: &Remembered) -> String {
+    let folders: Vec<String> =
+        set.folders.iter().map(|folder| folder.display().to_string()).collect();
+    let data = set.data_dir.display();
+    match folders.as_slice() {
+        [] => format!("the data in `{data}`"),
+        folders => format!("{} with its data in `{data}`", folders.join(", ")),
+    }
+}
+
 fn listed(sets: &[Remembered]) -> String {
-    let line = |set: &Remembered| {
-        let folders: Vec<String> =
-            set.folders.iter().map(|folder| folder.display().to_string()).collect();
-        let data = set.data_dir.display();
-        match folders.as_slice() {
-            [] => format!("  the data in `{data}`"),
-            folders => format!("  {} with its data in `{data}`", folders.join(", ")),
-        }
-    };
+    let line = |set: &Remembered| format!("  {}", listed_one(set));
     let mut lines: Vec<String> = sets.iter().take(MAX_LISTED).map(line).collect();
     if sets.len() > MAX_LISTED {
         lines.push(format!("  and {} more, which `dowse status` shows", sets.len() - MAX_LISTED));
@@ -365,9 +388,9 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
             (Some(Box::new(app)), families.files)
         }
     };
-    let service = files.context(
-        "no folders are configured\nhint: name one, or add `[files] roots` to the configuration",
-    )?;
+    let service = files.with_context(|| {
+        format!("{NO_FOLDERS}\nhint: name one, or add `[files] roots` to the configuration")
+    })?;
     let index_command = index_command(&located.config, located.file.as_deref());
     Ok(Set::Here { shared_state, service: Box::new(service), app, index_command })
 }

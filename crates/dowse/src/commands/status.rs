@@ -45,6 +45,9 @@ struct Report {
     /// Changes that are stored and that searches do not see yet.
     lag: u64,
     model: String,
+    /// What to do about a model that was never downloaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model_hint: Option<String>,
     folders: Vec<FolderReport>,
     /// Files without text, each with the reason, where they are asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -283,6 +286,10 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
             Some(failing) => failing.problem.clone(),
             None => model_state(&model),
         },
+        model_hint: model
+            .warning()
+            .filter(|_| matches!(model, ModelState::Missing { .. }))
+            .and_then(|warning| warning.message.split_once(HINT).map(|(_, hint)| hint.to_owned())),
         folders,
         files: Vec::new(),
         tables: app
@@ -306,7 +313,10 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
     })
 }
 
-/// Says how a model is, in a few words.
+/// What is before the hint in a message that carries its own.
+const HINT: &str = "; hint: ";
+
+/// Says how a model is, in a few words; what to do about it is said apart.
 pub(crate) fn model_state(state: &ModelState) -> String {
     match state {
         ModelState::Ready { model } => format!("{model}, ready"),
@@ -316,7 +326,8 @@ pub(crate) fn model_state(state: &ModelState) -> String {
         | ModelState::Pulling { .. }
         | ModelState::Broken { .. }
         | ModelState::ProviderDown { .. } => {
-            state.warning().map(|warning| warning.message).unwrap_or_default()
+            let said = state.warning().map(|warning| warning.message).unwrap_or_default();
+            said.split(HINT).next().unwrap_or_default().to_owned()
         }
     }
 }
@@ -347,6 +358,9 @@ fn show(report: &Report) {
         row("lag", format!("{} changes are not searchable yet", report.lag));
     }
     row("model", report.model.clone());
+    if let Some(hint) = &report.model_hint {
+        row("", format!("hint: {hint}"));
+    }
     for folder in &report.folders {
         let missing: Vec<String> =
             folder.missing.iter().map(|(reason, n_files)| format!("{n_files} {reason}")).collect();
@@ -405,12 +419,31 @@ fn show(report: &Report) {
 fn vectors(report: &VectorReport) -> String {
     let VectorReport { passages, missing, per_second } = *report;
     match (missing, per_second) {
-        (0, _) => format!("none of {passages} passages lacks one that it should have"),
+        (0, _) => format!("none missing of {}", print::counted(passages, "passage", "passages")),
         (_, Some(speed)) if speed > 0.0 => {
             let left = print::duration((missing as f64 / speed * 1e3) as u64);
             format!("{missing} of {passages} missing, {speed:.0} made a second, {left} left")
         }
         (_, Some(_)) => format!("{missing} of {passages} missing, none made in the last second"),
         (_, None) => format!("{missing} of {passages} missing; a server with a model makes them"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A problem named two remedies, one in its sentence and one behind it.
+    #[test]
+    fn what_to_do_about_a_model_is_said_apart() {
+        let model = || "small".to_owned();
+        for state in [
+            ModelState::Missing { model: model() },
+            ModelState::Broken { model: model(), problem: "it is short".to_owned() },
+            ModelState::ProviderDown { provider: model(), problem: "refused".to_owned() },
+        ] {
+            let said = model_state(&state);
+            assert!(said.contains("`small`") && !said.contains("hint"), "{said}");
+        }
     }
 }

@@ -97,7 +97,8 @@ fn export(args: &TableExportArgs) -> anyhow::Result<()> {
     for warning in &warnings {
         print::note(format!("warning: {}", warning.message));
     }
-    print::line(format!("{n_rows} rows in {}", args.output.display()));
+    let rows = print::counted(n_rows as usize, "row", "rows");
+    print::line(format!("{rows} in {}", args.output.display()));
     Ok(())
 }
 

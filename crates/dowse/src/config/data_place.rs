@@ -74,21 +74,24 @@ impl Remembered {
 /// Where a user's data is.
 #[derive(Debug, Clone)]
 pub(crate) struct UserData {
-    sets: PathBuf,
+    /// The folder in which the data of every set is made; nothing when the environment names no
+    /// home.
+    sets: Option<PathBuf>,
     working: PathBuf,
 }
 
 impl UserData {
-    /// Finds the user's data directory: `$XDG_DATA_HOME/dowse`, else the platform's. Nothing when
-    /// the environment names no home.
+    /// Finds the user's data directory: `$XDG_DATA_HOME/dowse`, else the platform's. Where the
+    /// environment names no home, as under a service manager, data is in the working folder.
     pub(crate) fn find(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let working = std::env::current_dir().and_then(fs_err::canonicalize).ok()?;
-        Some(UserData { sets: user_folder(variable)?.join("folders"), working })
+        let sets = user_folder(variable).map(|folder| folder.join("folders"));
+        Some(UserData { sets, working })
     }
 
-    /// Gives the folder in which the data of every set is made.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.sets
+    /// Gives the folder in which the data of every set is made, where there is a home.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.sets.as_deref()
     }
 
     /// Chooses the data folder of a set of folders, and remembers them where something is made.
@@ -98,14 +101,14 @@ impl UserData {
     /// When the data folder cannot be made.
     pub(crate) fn place(&self, folders: &[PathBuf], purpose: Purpose) -> anyhow::Result<PathBuf> {
         let earlier = self.working.join(EARLIER);
-        if is_there(&earlier.join("store")) {
+        let Some(sets) = self.sets.as_ref().filter(|_| !is_there(&earlier.join("store"))) else {
             return Ok(earlier);
-        }
+        };
         let folders: BTreeSet<PathBuf> = folders
             .iter()
             .map(|folder| fs_err::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
             .collect();
-        let data_dir = self.sets.join(name_of(&folders));
+        let data_dir = sets.join(name_of(&folders));
         if purpose == Purpose::Look {
             return Ok(data_dir);
         }
@@ -205,7 +208,7 @@ impl UserData {
 
     /// Gives everything that was ever indexed.
     pub(crate) fn all(&self) -> Vec<Remembered> {
-        let Ok(entries) = fs_err::read_dir(&self.sets) else { return vec![] };
+        let Some(Ok(entries)) = self.sets.as_ref().map(fs_err::read_dir) else { return vec![] };
         let mut all: Vec<Remembered> = entries
             .flatten()
             .filter_map(|entry| {
@@ -319,7 +322,7 @@ mod tests {
         let working = folder.join(working);
         fs_err::create_dir_all(&working).unwrap();
         UserData {
-            sets: folder.join("share/dowse/folders"),
+            sets: Some(folder.join("share/dowse/folders")),
             working: fs_err::canonicalize(working).unwrap(),
         }
     }
@@ -467,6 +470,6 @@ mod tests {
         assert_eq!((found.len(), &found[0].data_dir), (1, &earlier));
         fs_err::write(here.working.join(CONFIGURATION), "").unwrap();
         assert!(below.here().is_empty());
-        assert!(!here.sets.exists());
+        assert!(!here.sets.is_some_and(|sets| sets.exists()));
     }
 }

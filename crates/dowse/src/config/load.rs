@@ -282,7 +282,7 @@ mod tests {
     fn the_example_of_the_reference_is_a_configuration() {
         let config: Config = toml::from_str(include_str!("example.toml")).unwrap();
         config.check().unwrap();
-        assert_eq!((config.tables.len(), config.dimensions.len()), (1, 1));
+        assert_eq!((config.tables.len(), config.dimensions.len()), (1, 2));
     }
 
     /// A language model was still asked, and text sent to it, by a server that should use none.

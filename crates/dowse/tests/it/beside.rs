@@ -91,7 +91,7 @@ fn what_is_served_is_listed_and_checked() {
     assert!(longest > 120, "descriptions are cut when piped: {longest}");
     let checked = text(&run(&server, &["check"]), 0);
     assert!(checked.contains("a server is running"), "{checked}");
-    assert!(checked.contains("table `things`: 1 rows"), "{checked}");
+    assert!(checked.contains("table `things`: 1 row"), "{checked}");
     let checked = value(&run(&server, &["check", "--json"]), 0);
     assert_eq!((&checked["is_running"], &checked["health"]), (&json!(true), &json!("ready")));
     let repair = run(&server, &["check", "--repair"]);
@@ -193,7 +193,7 @@ fn knowledge_bases_are_made_filled_and_searched() {
     let id = value(&run(&server, &["kb", "create", "rules", "--json"]), 0)["id"].clone();
     server.folder.write("rule.md", "Visitors wear a yellow helmet in the foundry.\n");
     let added = text(&run(&server, &["kb", "add", "rules", "rule.md"]), 0);
-    assert!(added.contains("1 chunks  rule.md"), "{added}");
+    assert!(added.contains("1 chunk  rule.md"), "{added}");
     let listed = value(&run(&server, &["kb", "list", "--json"]), 0);
     assert_eq!((&listed[0]["id"], &listed[0]["documents"]), (&id, &json!(1)));
     let search = ["kb", "search", "rules", "yellow helmet", "--threshold", "0", "--json"];

@@ -27,9 +27,9 @@ fn sources_are_counted_and_what_does_not_fit_is_shown() {
         sources,
         [
             "table `things`: 2 rows",
-            "  1 rows do not fit the schema",
+            "  1 row does not fit the schema",
             "  line 3, n: the cell is not one of the numbers: `many`",
-            "dimension `place`: 1 entries",
+            "dimension `place`: 1 entry",
             "  1 rows of dimension `place` could not be used: they lack a value or a name",
         ]
     );

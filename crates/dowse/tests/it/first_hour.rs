@@ -198,6 +198,50 @@ fn a_search_answers_from_the_sets_that_are_indexed_and_names_the_others() {
     assert!(answer["warnings"].to_string().contains("no index here"), "{answer}");
 }
 
+/// A knowledge base that was made in a folder hid everything that was indexed elsewhere: `no folders
+/// are configured`, with exit code 2.
+#[test]
+fn a_knowledge_base_here_hides_no_folders_that_are_indexed_elsewhere() {
+    let machine = Machine::new();
+    said(&machine.run("third", &["kb", "create", "Handbook"]), 0);
+    // With nothing else there is nothing to look at, and no folder to name.
+    let (_, stderr) = said(&machine.run("third", &["search", "--no-model", "crane"]), 2);
+    assert!(stderr.contains("none was indexed before"), "{stderr}");
+    machine.0.write("work/documents/plan.md", "The harbour crane is painted in May.\n");
+    said(&machine.run("work", &["index", "--no-model", "documents"]), 0);
+    let (found, stderr) = said(&machine.run("third", &["search", "--no-model", "crane"]), 0);
+    assert!(found.contains("plan.md") && stderr.contains("work/documents"), "{found} {stderr}");
+    let (_, stderr) = said(&machine.run("third", &["open", "--no-model", "plan.md"]), 2);
+    assert!(stderr.contains("is in no folder that was indexed"), "{stderr}");
+    let opened = machine.run("third", &["open", "--no-model", "../work/documents/plan.md"]);
+    assert!(said(&opened, 0).0.contains("painted in May"));
+    // So it is while a server has the knowledge base.
+    let serve = ["serve", "--no-model", "--listen", "0", "--data-dir", ".dowse"];
+    let server = Server::start_command(machine.typed("third", &serve));
+    let (found, _) = said(&machine.run("third", &["search", "--no-model", "crane"]), 0);
+    assert!(found.contains("plan.md"), "{found}");
+    drop(server);
+}
+
+/// Under a service manager there is no `HOME`: what was indexed into the working folder was found by
+/// no command that named nothing.
+#[cfg(unix)]
+#[test]
+fn what_is_indexed_without_a_home_is_found() {
+    let machine = Machine::new();
+    machine.0.write("work/documents/plan.md", "The harbour crane is painted in May.\n");
+    let run = |words: &[&str]| {
+        let mut command = machine.typed("work", words);
+        command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().unwrap()
+    };
+    said(&run(&["index", "--no-model", "documents"]), 0);
+    let (status, _) = said(&run(&["status", "--no-model"]), 0);
+    assert!(status.contains("documents: 1 indexed, nothing missing"), "{status}");
+    let (found, _) = said(&run(&["search", "--no-model", "crane"]), 0);
+    assert!(found.contains("plan.md"), "{found}");
+    said(&run(&["doctor", "--no-model"]), 0);
+}
+
 /// Which of the data folders it was could only be guessed.
 #[test]
 fn a_command_says_whose_data_it_took() {

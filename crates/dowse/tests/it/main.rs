@@ -34,6 +34,7 @@ mod folder_jobs;
 mod forgiving;
 mod guides;
 mod identity;
+mod json_answers;
 mod kb;
 mod knowledge;
 mod language_model;

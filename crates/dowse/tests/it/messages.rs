@@ -207,7 +207,7 @@ fn an_export_that_fails_leaves_everything_as_it_was() {
     export("people", "out/no/new.csv", 2, &["out/no", "hint:"]);
     assert_eq!(fs_err::read_to_string(folder.join("out/keep.csv")).unwrap(), "what was there\n");
     assert_eq!(fs_err::read_dir(folder.join("out")).unwrap().count(), 1);
-    export("people", "out/keep.csv", 0, &["1 rows in out/keep.csv"]);
+    export("people", "out/keep.csv", 0, &["1 row in out/keep.csv"]);
     assert_eq!(fs_err::read_to_string(folder.join("out/keep.csv")).unwrap(), "name\r\nAnna\r\n");
     assert_eq!(fs_err::read_dir(folder.join("out")).unwrap().count(), 1);
 }

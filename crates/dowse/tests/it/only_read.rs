@@ -98,7 +98,7 @@ fn what_only_looks_works_where_nothing_may_be_written() {
         (&["open", "documents/plan.md"], "painted in May"),
         (&["tools"], "query_table"),
         (&["status"], "1 indexed"),
-        (&["check"], "table `things`: 1 rows"),
+        (&["check"], "table `things`: 1 row"),
         (&["kb", "list"], "notes"),
         (&["kb", "search", "notes", "lighthouse"], "pier"),
         (&["context", "project", "list"], "big"),

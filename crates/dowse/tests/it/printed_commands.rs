@@ -58,7 +58,9 @@ const NOT_RUN_HERE: [(&str, &str, &str); 2] = [
 ];
 
 /// Commands that leave out what only their reader knows, and what is run in their place.
-const COMPLETED: [(&str, &str, &str); 13] = [
+const COMPLETED: [(&str, &str, &str); 14] = [
+    // What `dowse init` has drafted before is served elsewhere, and was not indexed yet.
+    ("README.md", "dowse search WORDS", "rm dowse.toml\ndowse search lighthouse"),
     ("clients.md", "dowse connect CLIENT FOLDER…", "dowse connect cursor documents"),
     ("console.md", "dowse eval judged.jsonl", JUDGED),
     ("contexts.md", "dowse context tool reindex", "dowse context tool reindex search_chapters"),

@@ -44,7 +44,8 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
             let endpoint = session.endpoint(endpoint)?;
             let change = EndpointChange { name: None, tool_ids: Some(ids(session, tool)?) };
             let endpoint = service.update_endpoint(caller, endpoint.id.as_str(), &change)?;
-            print::note(format!("`{}` has {} tools", endpoint.name, endpoint.tool_ids.len()));
+            let tools = print::counted(endpoint.tool_ids.len(), "tool", "tools");
+            session.done(endpoint.id.as_str(), format!("`{}` has {tools}", endpoint.name))?;
         }
         EndpointCommand::AddKey { endpoint } => {
             let endpoint = session.endpoint(endpoint)?;
@@ -58,12 +59,13 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         EndpointCommand::RevokeKey { endpoint, key } => {
             let endpoint = session.endpoint(endpoint)?;
             let endpoint = service.revoke_key(caller, endpoint.id.as_str(), key)?;
-            print::note(format!("`{}` has {} keys", endpoint.name, endpoint.keys.len()));
+            let keys = print::counted(endpoint.keys.len(), "key", "keys");
+            session.done(endpoint.id.as_str(), format!("`{}` has {keys}", endpoint.name))?;
         }
         EndpointCommand::Delete { endpoint } => {
             let endpoint = session.endpoint(endpoint)?;
             service.delete_endpoint(caller, endpoint.id.as_str())?;
-            print::note(format!("deleted `{}`", endpoint.name));
+            session.done(endpoint.id.as_str(), format!("deleted `{}`", endpoint.name))?;
         }
     }
     Ok(())

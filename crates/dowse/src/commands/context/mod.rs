@@ -143,7 +143,7 @@ fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
             let project = session.project(project)?;
             session.wait(&service.delete_project(caller, project.id.as_str())?)?;
             session.shared_state.erase_answers(Some(&caller.tenant));
-            print::note(format!("deleted `{}`", project.name));
+            session.done(project.id.as_str(), format!("deleted `{}`", project.name))?;
         }
     }
     Ok(())
@@ -161,8 +161,8 @@ fn change_members(
     members.extend(member);
     let change = ProjectChange { name: None, members: Some(members) };
     let project = session.service.update_project(&session.caller, project.id.as_str(), &change)?;
-    print::note(format!("`{}` has {} members", project.name, project.members.len()));
-    Ok(())
+    let members = print::counted(project.members.len(), "member", "members");
+    session.done(project.id.as_str(), format!("`{}` has {members}", project.name))
 }
 
 /// Searches; the exit code says whether something was found.

@@ -40,6 +40,29 @@ impl Session {
         Ok(())
     }
 
+    /// Says what became of an object that is there or was: its id to a program, a sentence to a
+    /// person.
+    pub(super) fn done(&self, id: &str, sentence: impl AsRef<str>) -> anyhow::Result<()> {
+        if self.is_json {
+            return print::json(&json!({ "id": id }));
+        }
+        print::note(sentence);
+        Ok(())
+    }
+
+    /// Says what a job did to the chunks of a table, where one was needed.
+    pub(super) fn indexed(&self, id: &str, changes: Option<Value>) -> anyhow::Result<()> {
+        if self.is_json {
+            return print::json(&json!({ "id": id, "index": changes }));
+        }
+        let Some(changes) = changes else { return Ok(()) };
+        let count = |name: &str| changes[name].as_u64().unwrap_or_default() as usize;
+        let kept = print::counted(count("kept"), "chunk", "chunks");
+        let (added, removed) = (count("added"), count("removed"));
+        print::line(format!("{kept} kept, {added} added, {removed} removed"));
+        Ok(())
+    }
+
     pub(super) fn deadline(&self) -> Deadline {
         Deadline::after(WORK_WAIT)
     }

@@ -32,9 +32,8 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
             let (table, job) =
                 service.replace_table(caller, table.id.as_str(), &file, &session.deadline())?;
             print::note(format!("{}, {} nodes", print::bytes(table.n_bytes), table.n_nodes));
-            if let Some(job) = job {
-                print::line(session.wait(&job)?.to_string());
-            }
+            let index = job.map(|job| session.wait(&job)).transpose()?;
+            session.indexed(table.id.as_str(), index)?;
         }
         TableCommand::List { project } => {
             let project = session.project(project)?;
@@ -59,7 +58,7 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
             let table = session.table(table)?;
             session.wait(&service.delete_table(caller, table.id.as_str())?)?;
             session.shared_state.erase_answers(Some(&caller.tenant));
-            print::note(format!("deleted `{}`", table.name));
+            session.done(table.id.as_str(), format!("deleted `{}`", table.name))?;
         }
     }
     Ok(())

@@ -48,7 +48,7 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
             if let Some(job) = job {
                 session.wait(&job)?;
             }
-            print::note(state(&service.get_tool(caller, tool.id.as_str())?));
+            session.done(tool.id.as_str(), state(&service.get_tool(caller, tool.id.as_str())?))?;
         }
         ToolCommand::List { project } => {
             let project = session.project(project)?;
@@ -62,17 +62,18 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
         ToolCommand::Reindex { tool } => {
             let tool = session.tool(tool)?;
             let (tool, job) = service.reindex_tool(caller, tool.id.as_str())?;
-            if let Some(job) = job {
-                print::line(session.wait(&job)?.to_string());
+            let index = job.map(|job| session.wait(&job)).transpose()?;
+            session.indexed(tool.id.as_str(), index)?;
+            if !session.is_json {
+                print::note(state(&service.get_tool(caller, tool.id.as_str())?));
             }
-            print::note(state(&service.get_tool(caller, tool.id.as_str())?));
         }
         ToolCommand::Delete { tool } => {
             let tool = session.tool(tool)?;
             if let Some(job) = service.delete_tool(caller, tool.id.as_str())? {
                 session.wait(&job)?;
             }
-            print::note(format!("deleted `{}`", tool.name));
+            session.done(tool.id.as_str(), format!("deleted `{}`", tool.name))?;
         }
     }
     Ok(())

@@ -23,7 +23,7 @@ use crate::commands::sets::{Located, Need, index_command, locate, remembered};
 use crate::commands::{Outcome, variable};
 use crate::config::UserData;
 use crate::control::{self, Connection, Typed};
-use crate::print;
+use crate::print::{self, Look};
 use crate::wiring::{Jobs, app};
 
 /// What is looked at of the machine, and alike for every set of folders.
@@ -87,7 +87,8 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
                 "none, and no folder was indexed before: `dowse index FOLDER` begins",
             ));
             let user_data = UserData::find(&variable);
-            findings.extend(user_data.map(|data| machine::data_folder(data.folder())));
+            let folder = user_data.as_ref().and_then(UserData::folder);
+            findings.extend(folder.map(machine::data_folder));
         }
         Ok(located) => {
             let is_one = located.len() == 1;
@@ -299,9 +300,9 @@ fn show(findings: &[Finding], n_problems: usize) {
             print::line(format!("\nof {}", finding.of.as_deref().unwrap_or_default()));
         }
         let mark = match finding.state {
-            State::Ok => "ok      ",
-            State::Note => "note    ",
-            State::Problem => "PROBLEM ",
+            State::Ok => print::look("ok      ", Look::Good),
+            State::Note => print::look("note    ", Look::Notable),
+            State::Problem => print::look("PROBLEM ", Look::Bad),
         };
         print::line(format!("{mark} {}: {}", finding.check, finding.what));
         if let Some(remedy) = &finding.remedy {

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commands::host::{COMMANDS_GRACE, Host, Hosting, serve_commands};
 use crate::commands::reach::{Form, typed};
-use crate::commands::sets::{Need, Set, only_one, open_all, served};
+use crate::commands::sets::{Need, SERVES_NO_FOLDERS, Set, only_one, open_all, served};
 use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
@@ -139,7 +139,7 @@ fn say_what_left(shared_state: &SharedState, configured: &BTreeSet<String>) -> a
 /// Indexes what a running server serves.
 pub(crate) fn hosted(host: &Host, typed: &Typed, args: &IndexArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
-    let service = app.files.as_ref().context(super::open::NO_FOLDERS)?;
+    let service = app.files.as_ref().context(SERVES_NO_FOLDERS)?;
     let named: Vec<_> = args.folders.iter().chain(&args.files.root).collect();
     let roots = match named.is_empty() {
         true => service.roots(&Caller::local_admin()),

@@ -10,15 +10,11 @@ use serde_json::json;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
-use crate::commands::sets::{Need, Set, open_all};
+use crate::commands::sets::{Need, SERVES_NO_FOLDERS, Set, is_no_folders, open_all};
 use crate::config::Remembered;
 use crate::control::Typed;
 use crate::files_cli::OpenArgs;
 use crate::print;
-
-/// What a server without folders says.
-pub(super) const NO_FOLDERS: &str =
-    "the running server serves no folders\nhint: name some in its configuration";
 
 pub(crate) fn open(args: &OpenArgs) -> anyhow::Result<Outcome> {
     let path = std::path::absolute(&args.path)?;
@@ -30,24 +26,36 @@ pub(crate) fn open(args: &OpenArgs) -> anyhow::Result<Outcome> {
         // An earlier version did not write down which folders its data is of.
         let is_unnamed = |set: &&Remembered| set.folders.is_empty();
         let chosen = sets.iter().find(holds).or_else(|| sets.iter().find(is_unnamed));
-        anyhow::ensure!(
-            chosen.is_some() || sets.is_empty(),
-            "`{}` is in no folder that was indexed\n\
-             hint: `dowse status` lists the folders; `dowse extract FILE` reads any file",
-            path.display()
-        );
+        anyhow::ensure!(chosen.is_some() || sets.is_empty(), in_no_folder(&path));
         Ok(chosen.cloned().into_iter().collect())
     })?;
-    match sets.pop().context("nothing was opened")?? {
+    let opened = sets.pop().context("nothing was opened")?;
+    let shown = opened.and_then(|set| match set {
         Set::Running(connection) => Ok(Outcome::of(connection.run(typed(Form::Typed)?)?)),
-        Set::Here { service, .. } => show(&service, &without_steps_up(path), args, args.json),
-    }
+        Set::Here { service, .. } => {
+            show(&service, &without_steps_up(path.clone()), args, args.json)
+        }
+    });
+    // Data that is of no folders was the last that could have held it.
+    shown.map_err(|error| match is_no_folders(&error) {
+        true => anyhow::anyhow!(in_no_folder(&path)),
+        false => error,
+    })
+}
+
+/// What is said of a file outside of everything that was indexed.
+fn in_no_folder(path: &Path) -> String {
+    format!(
+        "`{}` is in no folder that was indexed\n\
+         hint: `dowse status` lists the folders; `dowse extract FILE` reads any file",
+        path.display()
+    )
 }
 
 /// Shows a file that a running server has indexed.
 pub(crate) fn hosted(host: &Host, typed: &Typed, args: &OpenArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
-    let service = app.files.as_ref().context(NO_FOLDERS)?;
+    let service = app.files.as_ref().context(SERVES_NO_FOLDERS)?;
     let path = without_steps_up(typed.folder.join(&args.path));
     show(service, &path, args, args.json || typed.is_json)
 }

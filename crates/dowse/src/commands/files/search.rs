@@ -15,11 +15,14 @@ use crate::commands::Outcome;
 use crate::commands::check::Providers;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, may_not_enter, typed};
-use crate::commands::sets::{NO_INDEX, Need, Set, is_no_index, open_all, remembered, served};
+use crate::commands::sets::{
+    NO_INDEX, Need, SERVES_NO_FOLDERS, Set, everything, is_no_folders, is_no_index, open_all,
+    remembered, served,
+};
 use crate::commands::words::{add_failing_embedder, error_in_flags, failures, in_flags};
 use crate::control::Typed;
 use crate::files_cli::SearchArgs;
-use crate::print;
+use crate::print::{self, Look};
 use crate::wiring::{SharedState, files_by_words};
 
 /// How long a search may take.
@@ -58,24 +61,13 @@ struct Item {
 }
 
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
-    let mut answer: Option<Answer> = None;
     let mut opened = vec![];
-    let mut unindexed = vec![];
-    for set in open_all(&args.files, &[], Need::Index, remembered)? {
-        let more = match set.and_then(|set| answer_in(set, args, &mut opened)) {
-            Ok(more) => more,
-            // The others are searched: one that was begun and never indexed, or is another user's, must
-            // not hide them.
-            Err(error) if is_no_index(&error) || may_not_enter(&error) => {
-                unindexed.push(error);
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
-        answer = Some(match answer {
-            None => more,
-            Some(one) => merged(one, more, args.k),
-        });
+    let sets = open_all(&args.files, &[], Need::Index, remembered)?;
+    let (mut answer, mut unindexed) = answer_of_all(sets, args, &mut opened)?;
+    // Knowledge bases that were made here are no reason not to search what was indexed elsewhere.
+    if answer.is_none() && unindexed.iter().any(is_no_folders) {
+        let sets = open_all(&args.files, &[], Need::Index, everything)?;
+        (answer, unindexed) = answer_of_all(sets, args, &mut opened)?;
     }
     let Some(mut answer) = answer else {
         return Err(unindexed.into_iter().next().context("nothing was opened")?);
@@ -89,6 +81,33 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
         shared_state.open_store()?.pay_asked();
     }
     Ok(outcome)
+}
+
+/// Searches all of the sets, and gives what those say that have nothing to search.
+fn answer_of_all(
+    sets: Vec<anyhow::Result<Set>>,
+    args: &SearchArgs,
+    opened: &mut Vec<SharedState>,
+) -> anyhow::Result<(Option<Answer>, Vec<anyhow::Error>)> {
+    let mut answer: Option<Answer> = None;
+    let mut unindexed = vec![];
+    for set in sets {
+        let more = match set.and_then(|set| answer_in(set, args, opened)) {
+            Ok(more) => more,
+            // The others are searched: one that was begun and never indexed, or is another user's, must
+            // not hide them.
+            Err(error) if is_no_index(&error) || is_no_folders(&error) || may_not_enter(&error) => {
+                unindexed.push(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        answer = Some(match answer {
+            None => more,
+            Some(one) => merged(one, more, args.k),
+        });
+    }
+    Ok((answer, unindexed))
 }
 
 /// Searches one of the sets; one that is opened for it stays open.
@@ -116,7 +135,7 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::R
         true => files_by_words(&host.shared_state)?,
         false => host.app().files.clone(),
     };
-    let service = &service.context(super::open::NO_FOLDERS)?;
+    let service = &service.context(SERVES_NO_FOLDERS)?;
     let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
     let roots = Some(roots).filter(|roots| !roots.is_empty());
     let options = SearchOptions { args, roots, providers: Providers::of(typed) };
@@ -250,10 +269,10 @@ fn show(answer: &Answer, is_json: bool, is_terminal: bool) -> anyhow::Result<Out
             None => item.snippet.clone(),
         };
         let snippet = print::on_one_line(&said, is_terminal.then_some(SNIPPET_CHARS));
-        print::line(format!(
-            "{:.2}  {}  ({})\n      {snippet}",
-            item.score, item.path, item.pointer
-        ));
+        let score = print::look(&format!("{:.2}", item.score), Look::Faint);
+        let path = print::look(&item.path, Look::Strong);
+        let pointer = print::look(&format!("({})", item.pointer), Look::Faint);
+        print::line(format!("{score}  {path}  {pointer}\n      {snippet}"));
         for duplicate in &item.duplicates {
             print::line(format!("      the same: {duplicate}"));
         }

@@ -36,11 +36,12 @@ impl Session {
                     clearance: *clearance,
                     ..CollectionChange::default()
                 };
-                let (_, job) = self
+                let (changed, job) = self
                     .service
                     .update_collection(&self.caller, collection, &change)
                     .with_context(|| no_collection(collection))?;
                 job.iter().try_for_each(|job| self.wait(job))?;
+                self.done(changed.id.as_str(), format!("changed `{}`", changed.name))?;
             }
             CollectionCommand::Delete { collection } => {
                 let collection = &self.collection_id(collection)?;
@@ -50,6 +51,7 @@ impl Session {
                     .with_context(|| no_collection(collection))?;
                 self.wait(&job)?;
                 self.shared_state.erase_answers(Some(&self.caller.tenant));
+                self.done(collection, format!("deleted the collection `{collection}`"))?;
             }
         }
         Ok(())

@@ -131,7 +131,8 @@ impl Session {
         if let Some(document) = accepted.documents.first() {
             let document = self.service.get_document(&self.caller, document.id.as_str())?;
             if !self.is_json {
-                print::line(format!("{}  {} chunks  {name}", document.id, document.n_chunks));
+                let chunks = print::counted(document.n_chunks, "chunk", "chunks");
+                print::line(format!("{}  {chunks}  {name}", document.id));
             }
             added.documents.push(json!({
                 "id": document.id,

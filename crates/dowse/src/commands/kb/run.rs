@@ -140,13 +140,15 @@ impl Session {
                     visibility,
                     ..BaseChange::default()
                 };
-                self.service.update_base(&self.caller, self.base(kb)?.id.as_str(), &change)?;
+                let base = self.base(kb)?;
+                let base = self.service.update_base(&self.caller, base.id.as_str(), &change)?;
+                self.done(base.id.as_str(), format!("changed `{}`", base.name))?;
             }
             KbCommand::Delete { kb } => {
                 let base = self.base(kb)?;
                 self.wait(&self.service.delete_base(&self.caller, base.id.as_str())?)?;
                 self.shared_state.erase_answers(Some(&self.caller.tenant));
-                print::note(format!("deleted `{}`", base.name));
+                self.done(base.id.as_str(), format!("deleted `{}`", base.name))?;
             }
             KbCommand::Collection(command) => self.collections(command)?,
             KbCommand::Add(args) => return self.add(args),
@@ -160,7 +162,8 @@ impl Session {
                 let tags = (!tags.is_empty()).then(|| tags.clone());
                 let change = DocumentChange { title: title.clone(), metadata, tags };
                 let changed = self.service.update_document(&self.caller, document, &change);
-                changed.with_context(|| no_document(document))?;
+                let changed = changed.with_context(|| no_document(document))?;
+                self.done(changed.id.as_str(), format!("changed `{}`", changed.title))?;
             }
             KbCommand::Remove { document } => {
                 let known = self.service.get_document(&self.caller, document).ok();
@@ -171,6 +174,7 @@ impl Session {
                     Some(deleted) => self.shared_state.erase_answers_of(tenant, &deleted),
                     None => self.shared_state.erase_answers(tenant),
                 }
+                self.done(document, format!("deleted the document `{document}`"))?;
             }
             KbCommand::Search { kb, query, threshold, max_results } => {
                 return self.search(&SearchRequest {

@@ -56,6 +56,16 @@ impl Session {
         Ok(())
     }
 
+    /// Says what became of an object that is there or was: its id to a program, a sentence to a
+    /// person.
+    pub(super) fn done(&self, id: &str, sentence: impl AsRef<str>) -> anyhow::Result<()> {
+        if self.is_json {
+            return print::json(&json!({ "id": id }));
+        }
+        print::note(sentence);
+        Ok(())
+    }
+
     /// Waits until vectors and summaries have followed what changed.
     pub(super) fn settle(&self) -> anyhow::Result<()> {
         loop {
