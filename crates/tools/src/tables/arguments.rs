@@ -352,7 +352,13 @@ impl MeasureArgument {
 fn sort_requests(arguments: Vec<SortArgument>) -> Vec<SortRequest> {
     let request = |argument| {
         let (id, is_descending) = match argument {
-            SortArgument::Field(id) => (id, false),
+            // `-year` is how many interfaces write it; no field has such a name.
+            SortArgument::Field(id) | SortArgument::Sort { id, desc: None } => {
+                match id.strip_prefix('-') {
+                    Some(field) => (field.to_owned(), true),
+                    None => (id, false),
+                }
+            }
             SortArgument::Sort { id, desc } => (id, desc.unwrap_or(false)),
         };
         let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
