@@ -105,3 +105,16 @@ fn widened(exts: &[&str]) -> Vec<String> {
     wide.dedup();
     wide
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `*.md` and `markdown` were extensions that no file has.
+    #[test]
+    fn extensions_are_understood_as_people_name_them() {
+        assert_eq!(widened(&["*.md", "Markdown", ".MD"]), [".md"]);
+        assert_eq!(widened(&["excel", "ppt"]), [".ppt", ".pptx", ".xls", ".xlsx"]);
+        assert_eq!(widened(&["rs"]), [".rs"]);
+    }
+}

@@ -377,3 +377,22 @@ fn within(field: &str, least: u64, received: u64) -> Result<u64> {
         expected: format!("an integer from {least} to {FURTHEST}"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dash_before_a_field_sorts_downwards() {
+        let sorted = |argument: Value| {
+            let argument: SortArgument = serde_json::from_value(argument).unwrap();
+            let request = sort_requests(vec![argument]).remove(0);
+            (request.id, request.direction)
+        };
+        use Direction::{Ascending, Descending};
+        assert_eq!(sorted(json!("year")), ("year".to_owned(), Ascending));
+        assert_eq!(sorted(json!("-year")), ("year".to_owned(), Descending));
+        assert_eq!(sorted(json!({ "id": "-year" })), ("year".to_owned(), Descending));
+        assert_eq!(sorted(json!({ "id": "year", "desc": true })), ("year".to_owned(), Descending));
+    }
+}
