@@ -79,7 +79,7 @@ pub use objects::{
 };
 pub use outline::MemberSize;
 pub use projects::{NewProject, ProjectChange};
-pub use search::{Chunk, ChunkHit, SearchResults, TableHits};
+pub use search::{Chunk, ChunkHit, ChunkOrder, SearchResults, TableHits};
 pub use service::{Service, ServiceConfig};
 pub use tables::{Staged, Upload};
 pub use tools::{NewTool, ToolChange};

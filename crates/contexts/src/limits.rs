@@ -56,9 +56,8 @@ pub const MAX_NAMED_PROBLEMS: usize = 5;
 pub const MAX_QUERY_CHARS: usize = 2_000;
 /// Results of one search.
 pub const MAX_TOP_K: usize = 20;
-/// Results of one question over all answers of a walk: as many as a search looks at by words and by
-/// vector.
-pub const MAX_WALKED: usize = 1_000;
+/// Results that one question ranks at most.
+pub const MAX_RANKED: usize = 1_000;
 /// Results of a search that does not say how many.
 pub const DEFAULT_TOP_K: usize = 5;
 /// Tables that one question over everything looks at.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ingest::ObjectError;
-use model::{Around, Caller, Deadline, Explanation, Score, Stage, Warning};
+use model::{Around, Caller, Deadline, DocumentId, Explanation, PassageId, Score, Stage, Warning};
 use retrieve::{Grouping, Pipeline, Ranked, Request, Scope, StageTiming};
 use serde::Serialize;
 use store::limits::MAX_CANDIDATES;
@@ -15,6 +15,9 @@ use crate::object_ids::TableId;
 use crate::objects::{IndexStatus, ShortStringsUse, Table, Tool, ToolKind};
 use crate::source::CHARS;
 use crate::{Error, Result, Service, limits};
+
+/// Candidates by vector of a page in a fixed order: the same for all pages of a walk.
+const N_BY_VECTOR_IN_ORDER: usize = 2_000;
 
 /// Hits asked for beyond those wanted, since a string may be replaced meanwhile.
 const SPARE_HITS: usize = 5;
@@ -63,7 +66,14 @@ pub struct ChunkHit {
     /// What each stage thought.
     #[serde(skip)]
     pub explanation: Explanation,
+    /// What a walk knows the chunk by: its id in the store.
+    #[serde(skip)]
+    pub walk_name: String,
 }
+
+/// Gives the place of a chunk, by what a walk knows it by, in an order that never moves; nothing
+/// for one that is left out.
+pub type ChunkOrder<'a> = dyn Fn(&str) -> Option<u64> + 'a;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,6 +84,10 @@ pub struct SearchResults {
     pub results: Vec<ChunkHit>,
     /// What was skipped, cut or is missing.
     pub warnings: Vec<Warning>,
+    /// Of a page in a fixed order: the place up to which chunks were looked at, where others are
+    /// behind it.
+    #[serde(skip)]
+    pub looked_to: Option<u64>,
 }
 
 /// What was found in every table that the caller may read: the table's name with each result.
@@ -134,6 +148,32 @@ impl Service {
         top_k: usize,
         deadline: &Deadline,
     ) -> Result<SearchResults> {
+        self.search_by(caller, tool, query, None, top_k, deadline)
+    }
+
+    /// Gives the chunks that [`Service::search`] finds in an order that never moves, and not best
+    /// first: those behind what a walk has given by rank.
+    pub fn search_in_order(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        query: &str,
+        order: &ChunkOrder<'_>,
+        top_k: usize,
+        deadline: &Deadline,
+    ) -> Result<SearchResults> {
+        self.search_by(caller, tool, query, Some(order), top_k, deadline)
+    }
+
+    fn search_by(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        query: &str,
+        order: Option<&ChunkOrder<'_>>,
+        top_k: usize,
+        deadline: &Deadline,
+    ) -> Result<SearchResults> {
         let tool = self.usable_tool(caller, tool)?;
         if tool.kind != ToolKind::Search {
             let problem = format!("the tool `{}` does not search, it reads nodes", tool.name);
@@ -146,8 +186,12 @@ impl Service {
         let missing = || Error::missing("Tool", tool.id.as_str());
         let (table, _) =
             Table::load(self.catalogue(), tool.table_id.as_str())?.ok_or_else(missing)?;
-        let mut found =
-            SearchResults { query: query.to_owned(), results: vec![], warnings: vec![] };
+        let mut found = SearchResults {
+            query: query.to_owned(),
+            results: vec![],
+            warnings: vec![],
+            looked_to: None,
+        };
         found.warnings.extend(unready(&tool));
         let namespace = table.namespace();
         if self.0.store.namespace(&namespace)?.is_none() {
@@ -155,30 +199,53 @@ impl Service {
         }
         let scopes = [Scope { namespace, filter: self.found_by(&tool) }];
         // Whoever walks asks for what the answers before gave as well.
-        let top_k = top_k.clamp(1, limits::MAX_WALKED);
-        let searched = self.0.retriever.search(&Request {
+        let top_k = top_k.clamp(1, limits::MAX_RANKED);
+        let mut pipeline = pipeline();
+        if order.is_some() {
+            // Everything is put in order, and only the chunks of the page are judged.
+            pipeline.n_by_words = MAX_CANDIDATES;
+            pipeline.n_by_vector = N_BY_VECTOR_IN_ORDER;
+        }
+        let request = Request {
             query,
             scopes: &scopes,
             limit: top_k + SPARE_HITS,
             offset: 0,
             threshold: None,
             grouping: Grouping::Passages,
-            pipeline: &pipeline(),
+            pipeline: &pipeline,
             deadline,
-        });
+        };
+        let searched = match order {
+            None => self.0.retriever.search(&request),
+            Some(order) => {
+                let of_chunk = |_: &DocumentId, chunk: &PassageId| order(chunk.as_str());
+                self.0.retriever.search_in_order(&request, &of_chunk)
+            }
+        };
         let response = match searched {
             // The last chunk went while the question was on its way.
             Err(retrieve::Error::Store(store::Error::UnknownNamespace { .. })) => return Ok(found),
             response => response?,
         };
+        if order.is_some() && !response.total.is_exact && response.total.n >= MAX_CANDIDATES {
+            let message = format!(
+                "more match than a walk goes through: it ends behind {MAX_CANDIDATES}; narrow the \
+                 query for the others"
+            );
+            found.warnings.push(Warning::new("walk_too_long", message));
+        }
+        found.looked_to = response.looked_to;
         found.warnings.extend(response.warnings);
         let coverage = response.coverage;
         let (n_passages, n_vectors) = (coverage.n_passages, coverage.n_vectors);
         let hits = response.hits.iter().map(|ranked| &ranked.hit);
         let asked = scopes.iter().map(|scope| scope.namespace.clone());
         found.warnings.extend(self.0.vectors.notice(n_passages, n_vectors, asked, hits));
+        // Behind a page in a fixed order the next one begins: nothing of it is left out.
+        let n_given = if order.is_some() { usize::MAX } else { top_k };
         let results = self.results(&table, &tool.json_path, response.hits)?;
-        found.results.extend(results.into_iter().flatten().take(top_k));
+        found.results.extend(results.into_iter().flatten().take(n_given));
         Ok(found)
     }
 
@@ -320,6 +387,7 @@ fn result(
         rrf_score: hit.explanation.stage(Stage::Rrf).map(rounded),
         json_path: json_path.to_owned(),
         explanation: hit.explanation,
+        walk_name: hit.passage.to_string(),
         chunk: Chunk {
             id: chunk_id(table, json_pointer, content_hash, passage.ordinal),
             table_id: table.clone(),

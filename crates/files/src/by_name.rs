@@ -131,7 +131,7 @@ pub(crate) fn add_in_order(
     let names = search(searched, page, limit, response, &ask)?;
     let Some(names) = add_total(response, names) else { return Ok(()) };
     response.hits.extend(names);
-    response.hits.sort_by_cached_key(|ranked| order(&ranked.hit.document));
+    response.hits.sort_by_cached_key(|ranked| order(&ranked.hit.document, &ranked.hit.passage));
     response.hits.truncate(limit);
     Ok(())
 }

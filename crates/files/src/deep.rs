@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use model::DocumentId;
+use model::{DocumentId, PassageId};
 use retrieve::{FixedOrder, Given, Grouping, Pipeline, Ranked, Request, Response, Total};
 use store::limits::MAX_CANDIDATES;
 
@@ -79,7 +79,7 @@ pub(crate) fn page(
     };
     let (response, mut before) = if let Some(given) = &request.after {
         let given_before = RefCell::new(HashSet::new());
-        let order = |document: &DocumentId| {
+        let order = |document: &DocumentId, _: &PassageId| {
             let is_given = given.holds(document.as_str());
             if is_given {
                 given_before.borrow_mut().insert(document.clone());
@@ -104,7 +104,7 @@ pub(crate) fn page(
         let n_contents = folding.page(&ranked, MAX_BY_RANK)?.places.len();
         let by_rank: HashSet<DocumentId> =
             first.hits.into_iter().map(|ranked| ranked.hit.document).collect();
-        let order = |document: &DocumentId| {
+        let order = |document: &DocumentId, _: &PassageId| {
             (!by_rank.contains(document)).then(|| Given::place_of(document.as_str()))
         };
         let n_over = request.offset.saturating_sub(n_contents);

@@ -86,10 +86,15 @@ impl Filters {
     }
 }
 
-/// `ppt` means `.ppt` and `.pptx`, and so for the other old office formats.
+/// `ppt` means `.ppt` and `.pptx`, and so for the other old office formats; `markdown` means `.md`.
 fn widened(exts: &[&str]) -> Vec<String> {
     let mut wide = Vec::new();
     for ext in exts {
+        let named = text::extensions_named(ext);
+        if !named.is_empty() {
+            wide.extend(named.iter().map(|ext| normal_ext(ext)));
+            continue;
+        }
         let ext = normal_ext(ext);
         if [".ppt", ".doc", ".xls"].contains(&ext.as_str()) {
             wide.push(format!("{ext}x"));
@@ -99,4 +104,17 @@ fn widened(exts: &[&str]) -> Vec<String> {
     wide.sort();
     wide.dedup();
     wide
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `*.md` and `markdown` were extensions that no file has.
+    #[test]
+    fn extensions_are_understood_as_people_name_them() {
+        assert_eq!(widened(&["*.md", "Markdown", ".MD"]), [".md"]);
+        assert_eq!(widened(&["excel", "ppt"]), [".ppt", ".pptx", ".xls", ".xlsx"]);
+        assert_eq!(widened(&["rs"]), [".rs"]);
+    }
 }

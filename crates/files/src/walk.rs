@@ -472,7 +472,7 @@ pub(crate) fn ext_of(path: &Path) -> String {
 
 /// Writes an extension as the index has it: `.pdf`.
 pub(crate) fn normal_ext(ext: &str) -> String {
-    format!(".{}", ext.trim().trim_start_matches('.').to_lowercase())
+    format!(".{}", ext.trim().trim_start_matches(['*', '.']).to_lowercase())
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ pub use reconcile::{
     ReconcileQuery, Reconciliation, WantedProperty,
 };
 pub use request::{
-    DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest,
+    DEFAULT_LIMIT, MAX_BATCH, MAX_LIMIT, MAX_QUERY_CHARS, MAX_RANKED, MAX_WALKED, SearchRequest,
 };
 pub use response::{ResultExplanation, SearchResponse, SearchResult};
 pub use service::{MAX_EMBEDDED_NAMES, Service, Settings};

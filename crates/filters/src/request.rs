@@ -10,8 +10,11 @@ pub const DEFAULT_LIMIT: usize = 10;
 /// The most results of one lookup.
 pub const MAX_LIMIT: usize = 50;
 
-/// The most results of one text over all answers of a walk: as many names as are ranked.
-pub const MAX_WALKED: usize = lookup::MAX_MATCHES;
+/// Names that are ranked best first; a walk goes through the others in a fixed order.
+pub const MAX_RANKED: usize = lookup::MAX_MATCHES;
+
+/// Names of one dimension that a walk goes through.
+pub const MAX_WALKED: usize = 1_000_000;
 
 /// The most characters of a query.
 pub const MAX_QUERY_CHARS: usize = 500;

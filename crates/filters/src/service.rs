@@ -129,7 +129,8 @@ impl Service {
     }
 
     /// Looks one text up and gives the first so many results, whatever the limit of the request:
-    /// at most [`MAX_WALKED`].
+    /// at most [`MAX_WALKED`]. More than [`crate::MAX_RANKED`] are all names that fit, in an order
+    /// that may differ from that of fewer.
     ///
     /// Fails as [`Service::search`] does.
     pub fn search_to(

@@ -58,7 +58,7 @@ impl ChunkHit {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchResults {
     /// Chunks, best first.
     pub results: Vec<ChunkHit>,
@@ -70,4 +70,7 @@ pub struct SearchResults {
     pub corrected: Option<String>,
     /// How many chunks were searched.
     pub n_passages: usize,
+    /// Of a page in a fixed order: the place up to which chunks were looked at, where others are
+    /// behind it.
+    pub looked_to: Option<u64>,
 }

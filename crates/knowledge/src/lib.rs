@@ -64,6 +64,7 @@ mod found;
 mod metadata;
 mod metadata_value;
 mod search;
+mod search_parts;
 
 pub mod chat;
 mod ocr;
@@ -91,7 +92,7 @@ pub use objects::{
 };
 pub use ocr::Repaired;
 pub use originals::{DamagedOriginal, OriginalFile, damaged_originals};
-pub use search::{DocumentOrder, is_about_emptiness};
+pub use search::{ChunkOrder, DocumentOrder, is_about_emptiness};
 pub use service::{Service, ServiceConfig};
 pub use summary::{BaseSummary, MadeFrom, Statistics, SummaryPart, SummaryVersion};
 pub use upload_files::UploadFiles;

@@ -34,9 +34,6 @@ pub const MAX_COLLECTIONS: usize = 10_000;
 pub const MAX_PAGE: usize = 501;
 /// Results of one search.
 pub const MAX_RESULTS: usize = 50;
-/// Results of one question over all answers of a walk: as many as the stages look at by words and
-/// by vector.
-pub const MAX_WALKED: usize = 1_000;
 /// The longest question, in characters.
 pub const MAX_QUERY_CHARS: usize = 2_000;
 /// The longest OCR text, in characters.

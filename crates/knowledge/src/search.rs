@@ -1,70 +1,32 @@
 //! `search_documents`: the stages of the contract over what the caller may see.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ingest::ObjectError;
-use model::{Around, Caller, Deadline, DocumentId, NamespaceId, Passage, Score, Stage, Warning};
-use retrieve::{Grouping, Pipeline, Ranked, Request, Response, Scope, StageTiming};
+use model::{
+    Around, Caller, Deadline, DocumentId, NamespaceId, Passage, PassageId, Stage, Warning,
+};
+use retrieve::{FixedOrder, Grouping, Ranked, Response, StageTiming};
+use store::TypedObject;
 use store::limits::MAX_CANDIDATES;
-use store::{Bm25, Filter, TypedObject};
 
-use crate::access::{Right, filter};
+use crate::access::Right;
 use crate::found::{ChunkHit, SearchRequest, SearchResults};
 use crate::metadata::Matching;
 use crate::objects::{Collection, Document, document_of};
-use crate::{Error, Result, Service, limits};
-
-/// Hits asked for beyond those wanted, since a document may be deleted meanwhile.
-const SPARE_HITS: usize = 10;
-
-/// The figures of the stages.
-pub(crate) fn pipeline() -> Pipeline {
-    Pipeline {
-        bm25: Bm25::KNOWLEDGE,
-        n_by_words: 500,
-        n_by_vector: 500,
-        rrf_k: 60.0,
-        rrf_weights: [0.5, 0.5],
-        n_lexical: 100,
-        model_rerank: true,
-        ..Pipeline::default()
-    }
-}
+use crate::search_parts::SearchCall;
+use crate::{Error, Result, Service};
 
 /// Gives the place of a document, by its id, in an order that never moves; nothing for one that is
 /// left out.
 pub type DocumentOrder<'a> = dyn Fn(&str) -> Option<u64> + 'a;
 
-/// Candidates by vector of a page in a fixed order: the same for all pages of a walk.
-const N_BY_VECTOR_IN_ORDER: usize = 2_000;
+/// Gives the place of a chunk, by its id, in an order that never moves; nothing for one that is
+/// left out.
+pub type ChunkOrder<'a> = dyn Fn(&str) -> Option<u64> + 'a;
 
-/// What is asked, wherever it is asked.
-#[derive(Clone, Copy)]
-struct SearchCall<'a> {
-    query: &'a str,
-    threshold: f64,
-    max_results: usize,
-    grouping: Grouping,
-    /// The documents to look in; all of them without.
-    among: Option<&'a Matching>,
-    /// The order of the documents; best first without.
-    order: Option<&'a DocumentOrder<'a>>,
-}
-
-impl SearchCall<'_> {
-    fn sort(&self, hits: &mut [Ranked]) {
-        match self.order {
-            Some(order) => {
-                hits.sort_by_cached_key(|ranked| order(document_of(&ranked.hit.document)));
-            }
-            None => hits.sort_by_key(|ranked| std::cmp::Reverse(ranked.hit.score)),
-        }
-    }
-}
-
-/// Documents that one search names; more are searched in parts.
-const MAX_NAMED_DOCUMENTS: usize = 1_000;
+/// Chunks that are judged in one go where a threshold may drop most of them.
+const N_AT_ONCE_IN_ORDER: usize = 200;
 
 /// What an answer without results says, in the contract's words.
 const NO_RESULTS: &str = "No results found";
@@ -100,10 +62,7 @@ impl Service {
         deadline: &Deadline,
     ) -> Result<SearchResults> {
         let (base, _) = self.base(caller, &request.knowledge_base_id, Right::Read)?;
-        if text::is_blank(&request.query) {
-            let problem = "`query` is blank: say in words what to look for".to_owned();
-            return Err(Error::Object(ObjectError::BadRequest { problem }));
-        }
+        check(request)?;
         let begun = Instant::now();
         let collections = self.visible_collections(caller, &base)?;
         let asked = SearchCall {
@@ -137,6 +96,58 @@ impl Service {
         Ok(found)
     }
 
+    /// Gives the chunks of a knowledge base that [`Service::search_among`] finds in an order that
+    /// never moves, and not best first: those behind what a walk has given by rank. What a
+    /// threshold leaves out is passed over until a page is full or the time is over;
+    /// [`SearchResults::looked_to`] says how far it came.
+    pub fn search_in_order(
+        &self,
+        caller: &Caller,
+        request: &SearchRequest,
+        among: Option<&Matching>,
+        order: &ChunkOrder<'_>,
+        deadline: &Deadline,
+    ) -> Result<SearchResults> {
+        let (base, _) = self.base(caller, &request.knowledge_base_id, Right::Read)?;
+        check(request)?;
+        let begun = Instant::now();
+        let collections = self.visible_collections(caller, &base)?;
+        let n_at_once = match request.threshold > 0.0 {
+            true => request.max_results.max(N_AT_ONCE_IN_ORDER),
+            false => request.max_results,
+        };
+        let mut whole: Option<SearchResults> = None;
+        loop {
+            let behind = whole.as_ref().and_then(|found| found.looked_to);
+            let behind = |place: &u64| behind.is_none_or(|behind| *place > behind);
+            let of_chunk = |_: &DocumentId, chunk: &PassageId| order(chunk.as_str()).filter(behind);
+            let asked = SearchCall {
+                query: &request.query,
+                threshold: request.threshold,
+                max_results: n_at_once,
+                grouping: Grouping::Passages,
+                among,
+                order: Some(&of_chunk),
+            };
+            let found = self.search_collections(caller, &collections, asked, begun, deadline)?;
+            let whole = match &mut whole {
+                Some(whole) => {
+                    whole.results.extend(found.results);
+                    whole.looked_to = found.looked_to;
+                    whole
+                }
+                None => whole.insert(found),
+            };
+            let is_full = whole.results.len() >= request.max_results;
+            if is_full || whole.looked_to.is_none() || deadline.is_over() {
+                // A page without a result is no answer without one.
+                let is_of_whole = |code: &str| ["no_results", "below_threshold"].contains(&code);
+                whole.warnings.retain(|warning| !is_of_whole(&warning.code));
+                return Ok(std::mem::take(whole));
+            }
+        }
+    }
+
     /// Searches every knowledge base that the caller may read, for the best chunk of each
     /// document. Nothing is dropped for its score.
     pub fn search_everywhere(
@@ -159,14 +170,15 @@ impl Service {
         max_results: usize,
         deadline: &Deadline,
     ) -> Result<SearchResults> {
-        self.search_bases(caller, query, Some(order), max_results, deadline)
+        let of_document = |document: &DocumentId, _: &PassageId| order(document_of(document));
+        self.search_bases(caller, query, Some(&of_document), max_results, deadline)
     }
 
     fn search_bases(
         &self,
         caller: &Caller,
         query: &str,
-        order: Option<&DocumentOrder<'_>>,
+        order: Option<&FixedOrder<'_>>,
         max_results: usize,
         deadline: &Deadline,
     ) -> Result<SearchResults> {
@@ -231,7 +243,17 @@ impl Service {
         warnings.extend(self.0.vectors.notice(n_passages, n_vectors, namespaces, hits));
         let best_below = response.best_below;
         let corrected = response.corrected.clone();
-        let results = self.results(collections, response, asked.max_results)?;
+        let looked_to = response.looked_to;
+        if asked.order.is_some() && !response.total.is_exact && response.total.n >= MAX_CANDIDATES {
+            let message = format!(
+                "more match than a walk goes through: it ends behind {MAX_CANDIDATES}; narrow the \
+                 query for the others"
+            );
+            warnings.push(Warning::new("walk_too_long", message));
+        }
+        // Behind a page in a fixed order the next one begins: nothing of it is left out.
+        let max_results = if asked.order.is_some() { usize::MAX } else { asked.max_results };
+        let results = self.results(collections, response, max_results)?;
         if results.is_empty() {
             warnings.push(Warning::new("no_results", NO_RESULTS));
         }
@@ -246,121 +268,7 @@ impl Service {
             );
             warnings.push(Warning::new("below_threshold", message));
         }
-        Ok(SearchResults { results, warnings, timings, corrected, n_passages })
-    }
-
-    /// Searches collections part by part, the nearest first. A score does not depend on what else
-    /// was searched, so the parts are merged by it.
-    fn search_in_parts(
-        &self,
-        caller: &Caller,
-        collections: &[&Collection],
-        asked: SearchCall<'_>,
-        deadline: &Deadline,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Response> {
-        let size = limits::MAX_SEARCHED_COLLECTIONS;
-        let (first, rest) = collections.split_at(collections.len().min(size));
-        let mut response = self.search_in(caller, first, asked, deadline)?;
-        let mut n_left_out = rest.len();
-        for part in rest.chunks(size) {
-            if deadline.is_over() {
-                break;
-            }
-            let more = self.search_in(caller, part, asked, deadline)?;
-            n_left_out -= part.len();
-            add(&mut response, more);
-        }
-        asked.sort(&mut response.hits);
-        if n_left_out > 0 {
-            let message = format!(
-                "{n_left_out} of {} collections were not searched: the time was over; ask for \
-                 fewer results or name the knowledge base",
-                collections.len()
-            );
-            warnings.push(Warning::new("collections_left_out", message));
-        }
-        Ok(response)
-    }
-
-    fn search_in(
-        &self,
-        caller: &Caller,
-        collections: &[&Collection],
-        asked: SearchCall<'_>,
-        deadline: &Deadline,
-    ) -> Result<Response> {
-        let mut by_namespace: BTreeMap<NamespaceId, Vec<&Collection>> = BTreeMap::new();
-        for collection in collections {
-            by_namespace.entry(collection.namespace()).or_default().push(collection);
-        }
-        let mut scopes = vec![];
-        for (namespace, collections) in by_namespace {
-            // A collection that is being moved may have no passages in its new place yet.
-            if self.0.store.namespace(&namespace)?.is_some() {
-                scopes.push((namespace, collections));
-            }
-        }
-        let mut pipeline = pipeline();
-        if asked.order.is_some() {
-            // Everything is put in order, and only the documents of the page are judged.
-            pipeline.n_by_words = MAX_CANDIDATES;
-            pipeline.n_by_vector = N_BY_VECTOR_IN_ORDER;
-        }
-        let retrieve = |scopes: &[Scope]| {
-            let request = Request {
-                query: asked.query,
-                scopes,
-                limit: asked.max_results + SPARE_HITS,
-                offset: 0,
-                threshold: Some(Score::new(asked.threshold)),
-                grouping: asked.grouping,
-                pipeline: &pipeline,
-                deadline,
-            };
-            match asked.order {
-                Some(order) => self
-                    .0
-                    .retriever
-                    .search_in_order(&request, &|document| order(document_of(document))),
-                None => self.0.retriever.search(&request),
-            }
-        };
-        let Some(among) = asked.among else {
-            let scopes: Vec<Scope> = scopes
-                .into_iter()
-                .map(|(namespace, collections)| Scope {
-                    namespace,
-                    filter: filter(caller, &collections),
-                })
-                .collect();
-            return Ok(retrieve(&scopes)?);
-        };
-        let mut whole: Option<Response> = None;
-        for (namespace, collections) in scopes {
-            let ids: Vec<DocumentId> = collections
-                .iter()
-                .filter_map(|collection| among.by_collection.get(&collection.id))
-                .flatten()
-                .cloned()
-                .collect();
-            for part in ids.chunks(MAX_NAMED_DOCUMENTS) {
-                let rights = filter(caller, &collections);
-                let filter = Filter::And(vec![rights, Filter::Documents(part.to_vec())]);
-                let scope = Scope { namespace: namespace.clone(), filter };
-                let response = retrieve(&[scope])?;
-                match &mut whole {
-                    Some(whole) => add(whole, response),
-                    None => whole = Some(response),
-                }
-            }
-        }
-        let mut whole = match whole {
-            Some(whole) => whole,
-            None => retrieve(&[])?,
-        };
-        asked.sort(&mut whole.hits);
-        Ok(whole)
+        Ok(SearchResults { results, warnings, timings, corrected, n_passages, looked_to })
     }
 
     /// Gives what a document says around a passage, so that what is private and reaches over an
@@ -433,25 +341,12 @@ impl Service {
     }
 }
 
-/// Adds the answer of another part: scores do not depend on what else was searched.
-fn add(response: &mut Response, more: Response) {
-    response.hits.extend(more.hits);
-    response.total.n += more.total.n;
-    response.total.is_exact &= more.total.is_exact;
-    response.coverage.n_passages += more.coverage.n_passages;
-    response.coverage.n_vectors += more.coverage.n_vectors;
-    for warning in more.warnings {
-        if !response.warnings.contains(&warning) {
-            response.warnings.push(warning);
-        }
+fn check(request: &SearchRequest) -> Result<()> {
+    if !text::is_blank(&request.query) {
+        return Ok(());
     }
-    if response.timings.is_empty() {
-        response.timings = more.timings;
-    }
-    let best = |below: &retrieve::BestBelow| below.score;
-    response.corrected = response.corrected.take().or(more.corrected);
-    response.best_below =
-        response.best_below.take().into_iter().chain(more.best_below).max_by_key(best);
+    let problem = "`query` is blank: say in words what to look for".to_owned();
+    Err(Error::Object(ObjectError::BadRequest { problem }))
 }
 
 fn name_of(stage: Stage) -> &'static str {

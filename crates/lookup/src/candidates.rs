@@ -15,7 +15,7 @@ use crate::weights::LEAST_QUERY_COVERAGE;
 /// Posting entries read for the words that can start a search.
 const MAX_POSTINGS: usize = 400_000;
 
-/// Names scored in full.
+/// Names scored in full, unless all are asked for.
 pub(crate) const MAX_SCORED: usize = 384;
 
 /// Names that may match.
@@ -29,8 +29,8 @@ pub(crate) struct Candidates {
     pub(crate) is_complete: bool,
 }
 
-/// Finds the names that cover enough of a query.
-pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
+/// Finds the names that cover enough of a query: the likeliest so many.
+pub(crate) fn candidates(index: &Index, reading: &Reading, n_scored: usize) -> Candidates {
     let mut by_weight: Vec<&QueryWord> = reading.words.iter().collect();
     by_weight.sort_by(|left, right| left.weight.total_cmp(&right.weight));
     // A name that answers the weightiest word may be meant, whatever the other words are: the
@@ -82,8 +82,9 @@ pub(crate) fn candidates(index: &Index, reading: &Reading) -> Candidates {
     let by_bit = heavy.iter().chain(light_words);
     let context = by_bit.enumerate().filter(|(_, word)| !word.evidence.is_empty());
     let context: Vec<(usize, &QueryWord)> = context.map(|(at, word)| (at, *word)).collect();
-    coverage.add_context(index, &context);
-    coverage.into_candidates(least, LEAST_QUERY_COVERAGE * reading.weight, is_complete)
+    coverage.add_context(index, &context, n_scored);
+    let least_counted = LEAST_QUERY_COVERAGE * reading.weight;
+    coverage.into_candidates(least, least_counted, is_complete, n_scored)
 }
 
 /// How much of the query each touched name covers.
@@ -128,8 +129,8 @@ impl Coverage {
 
     /// Counts what the context of a name answers, where not all names can be scored: of the names
     /// that hold a word like `Vâlcea` few lie in that county.
-    fn add_context(&mut self, index: &Index, context: &[(usize, &QueryWord)]) {
-        if self.touched.len() <= MAX_SCORED {
+    fn add_context(&mut self, index: &Index, context: &[(usize, &QueryWord)], n_scored: usize) {
+        if self.touched.len() <= n_scored {
             return;
         }
         for name in &self.touched {
@@ -145,21 +146,27 @@ impl Coverage {
         }
     }
 
-    fn into_candidates(self, least: f32, least_counted: f32, is_complete: bool) -> Candidates {
+    fn into_candidates(
+        self,
+        least: f32,
+        least_counted: f32,
+        is_complete: bool,
+        n_scored: usize,
+    ) -> Candidates {
         let mut names = self.touched;
         // Abbreviations inside names are seen only in full scoring, hence the slack.
         names.retain(|name| self.covered[*name as usize] >= least * 0.9);
         let is_counted = |name: &&NameIdx| self.covered[**name as usize] >= least_counted * 0.9;
-        let n_covering = names.iter().filter(is_counted).count().max(names.len().min(MAX_SCORED));
+        let n_covering = names.iter().filter(is_counted).count().max(names.len().min(n_scored));
         let said = |name: &NameIdx| {
             self.covered[*name as usize] + self.by_context.get(name).copied().unwrap_or(0.0)
         };
         let order = |left: &NameIdx, right: &NameIdx| {
             said(right).total_cmp(&said(left)).then(left.cmp(right))
         };
-        if names.len() > MAX_SCORED {
-            names.select_nth_unstable_by(MAX_SCORED, order);
-            names.truncate(MAX_SCORED);
+        if names.len() > n_scored {
+            names.select_nth_unstable_by(n_scored, order);
+            names.truncate(n_scored);
         }
         names.sort_unstable_by(order);
         Candidates { names, n_covering, is_complete }

@@ -4,7 +4,7 @@ use ahash::AHashMap;
 use model::Score;
 use text::fold;
 
-use crate::candidates::candidates;
+use crate::candidates::{MAX_SCORED, candidates};
 use crate::entry::{Answer, EntryIdx, How, Match, Request};
 use crate::evidence::EvidenceIdx;
 use crate::index::{Index, NameIdx, NameSource};
@@ -16,7 +16,8 @@ use crate::trigram::similarity;
 use crate::weights::LEAST_SCORE;
 use crate::words::{Nature, canonical_kind, kinds_of_hint};
 
-/// A lookup gives at most this many matches.
+/// Matches that a lookup ranks among the likeliest names alone. One that asks for more scores every
+/// name that may match: its order may differ, and it is for whoever walks through all.
 pub const MAX_MATCHES: usize = 200;
 
 const VALUE: f32 = 1.0;
@@ -59,8 +60,9 @@ impl Index {
         self.find_whole_names(&mut found);
         let mut answer = Answer { is_total_exact: true, ..Answer::default() };
         let mut n_unscored = 0;
+        let n_scored = if request.limit > MAX_MATCHES { usize::MAX } else { MAX_SCORED };
         for reading in readings(self, request.text) {
-            let candidates = candidates(self, &reading);
+            let candidates = candidates(self, &reading, n_scored);
             let needed = Needed::by(self, &reading, &candidates.names);
             for name in &candidates.names {
                 let record = &self.names[*name as usize];
@@ -73,7 +75,7 @@ impl Index {
         if found.by_entry.is_empty()
             && let Some(reading) = without_unknown_numbers(self, request.text)
         {
-            let names = candidates(self, &reading).names;
+            let names = candidates(self, &reading, n_scored).names;
             let needed = Needed::by(self, &reading, &names);
             for name in names {
                 let record = &self.names[name as usize];
@@ -120,7 +122,7 @@ impl Index {
         }
         answer.matches = found.ranked();
         answer.n_total = answer.matches.len() + n_unscored;
-        answer.matches.truncate(request.limit.min(MAX_MATCHES));
+        answer.matches.truncate(request.limit);
         answer.add_trigrams(request.text);
         answer
     }

@@ -100,6 +100,19 @@ impl Given {
         self
     }
 
+    /// Goes on behind a place in the order of [`Given::place_of`] that was looked at, whatever was
+    /// given of it.
+    #[must_use]
+    pub fn behind_place(mut self, place: u64) -> Self {
+        self.place = Some(self.place.unwrap_or(0).max(place));
+        self
+    }
+
+    /// Gives the place of a thing in the order of [`Given::place_of`], unless it was given.
+    pub fn place_behind(&self, id: &str) -> Option<u64> {
+        (!self.holds(id)).then(|| Given::place_of(id))
+    }
+
     /// Tells whether a thing was given.
     pub fn holds(&self, id: &str) -> bool {
         self.marks.contains(&(hash(id) >> (u64::BITS - MARK_BITS)))

@@ -60,10 +60,13 @@ mod error;
 mod request;
 mod response;
 
+mod page;
 mod pipeline;
 
 mod question;
 mod syntax;
+
+mod operators;
 
 mod background;
 mod candidates;

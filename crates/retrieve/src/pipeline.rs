@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use infer::{Embedder, ModelState, PassageVectors, Reranker};
-use model::{Deadline, DocumentId, NamespaceId, Stage, Warning};
+use model::{Deadline, DocumentId, NamespaceId, PassageId, Warning};
 use store::{Store, StoredPassage};
 use text::LanguageSet;
 
 use crate::breaker::Breaker;
 use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
-use crate::fuse::{Fused, fuse};
+use crate::fuse::fuse;
 use crate::judge::{Depth, Gathered, Judged, judge, most_judged};
+use crate::page::{beyond, count, finish, n_asked, page_in_order};
 use crate::question::{Question, analyse};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
-    BestBelow, Coverage, Grouping, Pipeline, Ranked, Request, Response, Result, StageTiming, Total,
-    spelling,
+    BestBelow, Coverage, Pipeline, Request, Response, Result, StageTiming, Total, spelling,
 };
 
 /// Gives the embedder of the moment, or why there is none.
@@ -53,9 +53,9 @@ pub struct Retriever {
     pub(crate) reranker_breaker: Arc<Breaker>,
 }
 
-/// Gives the place of a document in an order that does not depend on ranks; nothing for one that is
-/// left out.
-pub type FixedOrder<'a> = dyn Fn(&DocumentId) -> Option<u64> + 'a;
+/// Gives the place of a passage of a document in an order that does not depend on ranks; nothing for
+/// what is left out. Where documents are asked for, all passages of one have the same place.
+pub type FixedOrder<'a> = dyn Fn(&DocumentId, &PassageId) -> Option<u64> + 'a;
 
 /// What the stages before the last one found, as documents in order: what an evaluation reads.
 #[derive(Debug, Default)]
@@ -128,9 +128,10 @@ impl Retriever {
         Ok(response)
     }
 
-    /// Gives documents in an order that the caller fixes, and not best first: those behind what a
-    /// walk has given by rank. Only the documents of the page are read and judged, so that a page
-    /// costs the same wherever it is. `order` gives nothing for what is left out.
+    /// Gives documents or passages in an order that the caller fixes, and not best first: those
+    /// behind what a walk has given by rank. Only those of the page are read and judged, so that a
+    /// page costs the same wherever it is. `order` gives nothing for what is left out; what the
+    /// threshold drops is not replaced, and [`Response::looked_to`] says where to go on.
     pub fn search_in_order(
         &self,
         request: &Request<'_>,
@@ -178,6 +179,12 @@ impl Retriever {
         let mut words = self.words_or_skip(words, &semantic, &mut warnings)?;
         warnings.extend(semantic.warnings.iter().cloned());
         let mut corrected_query = None;
+        if words.found.is_empty() && !words.is_partial && question.relax() {
+            let message = "no passage has all that `AND` or `NEAR` joins: what has a part of it is \
+                           given";
+            warnings.push(Warning::new("operators_relaxed", message));
+            words = by_words(&self.store, request, &question, n_alone)?;
+        }
         if words.found.is_empty() {
             let has_semantic = !semantic.list.found.is_empty();
             let again = spelling::second_try(&self.store, request, &question, has_semantic)?;
@@ -214,9 +221,10 @@ impl Retriever {
             trace.vectors = documents(semantic.list.found.iter().map(|found| &found.document));
             trace.fused = documents(fused.iter().map(|fused| &fused.document));
         }
+        let mut looked_to = None;
         let depth = match order {
             Some(order) => {
-                fused = page_in_order(fused, order, request);
+                (fused, looked_to) = page_in_order(fused, order, request);
                 Depth::of_page(fused.len())
             }
             None => Depth::by_score(request.pipeline.n_lexical, n_asked(request)),
@@ -241,7 +249,7 @@ impl Retriever {
         let hits = match order {
             Some(order) => {
                 let mut hits = finish(&Request { offset: 0, ..request.clone() }, judged);
-                hits.sort_by_cached_key(|ranked| order(&ranked.hit.document));
+                hits.sort_by_cached_key(|ranked| order(&ranked.hit.document, &ranked.hit.passage));
                 hits
             }
             None => finish(request, judged),
@@ -254,7 +262,17 @@ impl Retriever {
             .map(|score| BestBelow { score, n_dropped: n_judged });
         let took = whole.elapsed();
         let corrected = corrected_query;
-        Ok(Response { hits, total, warnings, timings, took, coverage, best_below, corrected })
+        Ok(Response {
+            hits,
+            total,
+            warnings,
+            timings,
+            took,
+            coverage,
+            best_below,
+            corrected,
+            looked_to,
+        })
     }
 
     /// Runs the two candidate searches at the same time; `n_alone` candidates are looked for by words
@@ -383,78 +401,6 @@ impl Retriever {
             }
         }
         languages
-    }
-}
-
-/// Threshold, grouping and paging, in this order.
-fn finish(request: &Request<'_>, judged: Vec<Judged>) -> Vec<Ranked> {
-    let mut seen = std::collections::BTreeSet::new();
-    judged
-        .into_iter()
-        .filter(|judged| request.threshold.is_none_or(|least| judged.score >= least))
-        .filter(|judged| match request.grouping {
-            Grouping::Passages => true,
-            Grouping::Documents => {
-                seen.insert((judged.fused.scope_idx, judged.fused.document.clone()))
-            }
-        })
-        .skip(request.offset)
-        .take(request.limit)
-        .map(|judged| judged.into_ranked(request))
-        .collect()
-}
-
-/// Passages of one document that are judged, where documents are asked for.
-const PASSAGES_PER_DOCUMENT: usize = 3;
-
-/// Leaves the candidates of the documents of a page in a fixed order.
-fn page_in_order(fused: Vec<Fused>, order: &FixedOrder<'_>, request: &Request<'_>) -> Vec<Fused> {
-    let mut documents: std::collections::BTreeMap<(u64, DocumentId), Vec<Fused>> =
-        std::collections::BTreeMap::new();
-    for fused in fused {
-        let Some(place) = order(&fused.document) else { continue };
-        let of_document = documents.entry((place, fused.document.clone())).or_default();
-        if of_document.len() < PASSAGES_PER_DOCUMENT {
-            of_document.push(fused);
-        }
-    }
-    documents.into_values().skip(request.offset).take(request.limit).flatten().collect()
-}
-
-/// Gives how many fused candidates a page needs. Every one is judged by the same kinds of evidence,
-/// so that no score depends on this.
-fn n_asked(request: &Request<'_>) -> usize {
-    let n_asked = request.offset.saturating_add(request.limit);
-    match request.grouping {
-        Grouping::Passages => n_asked,
-        Grouping::Documents => n_asked.saturating_mul(PASSAGES_PER_DOCUMENT),
-    }
-}
-
-/// Says where passages are given that were judged for a page alone: those of the pages before were
-/// sorted without them.
-fn beyond(hits: &[Ranked], depth: usize) -> Option<Warning> {
-    let rank_of = |ranked: &Ranked| {
-        let stages = &ranked.hit.explanation.stages;
-        stages.iter().find(|seen| seen.stage == Stage::Rrf).map_or(0, |seen| seen.rank as usize)
-    };
-    hits.iter().any(|ranked| rank_of(ranked) > depth).then(|| {
-        let message = format!(
-            "the best {depth} candidates are sorted by score; those behind them come page by page, \
-             and may score higher than what was given before: narrow the query"
-        );
-        Warning::new("sorted_by_page", message)
-    })
-}
-
-fn count(fused: &[Fused], grouping: Grouping) -> usize {
-    match grouping {
-        Grouping::Passages => fused.len(),
-        Grouping::Documents => {
-            let documents: std::collections::HashSet<&DocumentId> =
-                fused.iter().map(|fused| &fused.document).collect();
-            documents.len()
-        }
     }
 }
 

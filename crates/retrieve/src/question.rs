@@ -35,6 +35,8 @@ pub(crate) struct Question {
     words_of: WordsOf,
     /// The question for the index.
     pub(crate) for_words: WordsQuery,
+    /// What of it has to match because an operator says so.
+    joined: Vec<Clause>,
     /// What the query asks of every document.
     pub(crate) filter: Filter,
     /// What was malformed.
@@ -64,13 +66,14 @@ fn analyse_words(
     languages: LanguageSet,
     words_of: WordsOf,
 ) -> Question {
-    let parsed = parse(query, &pipeline.fields);
+    let parsed = parse(query, &pipeline.fields, query_language(query, languages));
     let plain = parsed.plain_text();
     let mut question = Question {
         words: vec![],
         languages,
         words_of,
         for_words: WordsQuery::new(pipeline.bm25, pipeline.title_boost),
+        joined: vec![],
         filter: Filter::All,
         warnings: parsed.warnings,
         is_strict: false,
@@ -90,12 +93,26 @@ fn analyse_words(
     for part in &parsed.parts {
         add(part, languages, &mut question);
     }
-    question.is_strict =
-        !question.for_words.must.is_empty() || !question.for_words.must_not.is_empty();
+    question.is_strict = is_strict(&question.for_words);
     question
 }
 
+fn is_strict(words: &WordsQuery) -> bool {
+    !words.must.is_empty() || !words.must_not.is_empty()
+}
+
 impl Question {
+    /// Takes back that what `AND` joins has to match; tells whether anything was joined.
+    pub(crate) fn relax(&mut self) -> bool {
+        let joined = std::mem::take(&mut self.joined);
+        self.for_words.must.retain(|clause| !joined.contains(clause));
+        self.is_strict = is_strict(&self.for_words);
+        if let Some(own) = &mut self.by_characters {
+            own.question.relax();
+        }
+        !joined.is_empty()
+    }
+
     /// Asks a scope whose namespace has no word of the question by single Han characters beside the
     /// pairs: `换锁谁付钱` has no pair in common with a rule that says who pays for a lock.
     ///
@@ -268,6 +285,11 @@ fn is_han(char: char) -> bool {
 fn add(part: &Part, languages: LanguageSet, question: &mut Question) {
     match part {
         Part::Words(_) => {}
+        Part::Must(part) => {
+            let clauses = required(part, languages);
+            question.joined.extend(clauses.iter().cloned());
+            question.for_words.must.extend(clauses);
+        }
         Part::Phrase(text) => question.for_words.must.extend(phrase(text, languages)),
         Part::Prefix(start) => question.for_words.must.push(prefix(start)),
         Part::AnyOf(parts) => {
@@ -276,7 +298,11 @@ fn add(part: &Part, languages: LanguageSet, question: &mut Question) {
                 match part {
                     Part::Phrase(text) => question.for_words.should.extend(phrase(text, languages)),
                     Part::Prefix(start) => question.for_words.should.push(prefix(start)),
-                    Part::Words(_) | Part::Not(_) | Part::AnyOf(_) | Part::Field { .. } => {}
+                    Part::Words(_)
+                    | Part::Must(_)
+                    | Part::Not(_)
+                    | Part::AnyOf(_)
+                    | Part::Field { .. } => {}
                 }
             }
         }
@@ -293,10 +319,46 @@ fn add(part: &Part, languages: LanguageSet, question: &mut Question) {
                 let field = Filter::Not(Box::new(field(name, value)));
                 question.filter = std::mem::take(&mut question.filter).and(field);
             }
-            Part::Not(_) | Part::AnyOf(_) => {}
+            Part::AnyOf(parts) => {
+                for part in parts {
+                    add(&Part::Not(Box::new(part.clone())), languages, question);
+                }
+            }
+            Part::Must(part) => add(&Part::Not(part.clone()), languages, question),
+            Part::Not(_) => {}
         },
         Part::Field { name, value } => {
             question.filter = std::mem::take(&mut question.filter).and(field(name, value));
+        }
+    }
+}
+
+/// Gives what has to match: each word of a part, and of alternatives one. Alternatives of several
+/// words have no such clause, and only raise the score.
+fn required(part: &Part, languages: LanguageSet) -> Vec<Clause> {
+    let one_of = |terms: Vec<String>| Clause::any_term(Form::Folded, terms);
+    match part {
+        Part::Words(text) => {
+            words_of(text, languages).into_iter().map(|word| one_of(word.terms)).collect()
+        }
+        Part::AnyOf(parts) => {
+            let single = |part: &Part| match part {
+                Part::Words(text) => match words_of(text, languages).as_slice() {
+                    [word] => Some(word.terms.clone()),
+                    _ => None,
+                },
+                Part::Phrase(_)
+                | Part::Prefix(_)
+                | Part::Must(_)
+                | Part::Not(_)
+                | Part::AnyOf(_)
+                | Part::Field { .. } => None,
+            };
+            let terms: Option<Vec<Vec<String>>> = parts.iter().map(single).collect();
+            terms.map(|terms| one_of(terms.concat())).into_iter().collect()
+        }
+        Part::Phrase(_) | Part::Prefix(_) | Part::Must(_) | Part::Not(_) | Part::Field { .. } => {
+            vec![]
         }
     }
 }

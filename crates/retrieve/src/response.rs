@@ -114,6 +114,9 @@ pub struct Response {
     pub took: Duration,
     /// What part has vectors.
     pub coverage: Coverage,
+    /// Of a page in a fixed order: the place up to which candidates were looked at, where others are
+    /// behind it.
+    pub looked_to: Option<u64>,
     /// Set when there are no hits because the threshold dropped them all.
     pub best_below: Option<BestBelow>,
     /// The words that were searched for in the place of those that were typed, where these were

@@ -1,4 +1,5 @@
-//! The query syntax for people: `"a phrase"`, `-not`, `field:value`, `prefix*`, `one OR other`.
+//! The query syntax for people: `"a phrase"`, `-not`, `field:value`, `prefix*`, `one OR other`, and
+//! the operators of [`operators`](crate::operators).
 //!
 //! Nothing typed is an error. What looks like syntax and is malformed (a quote that never
 //! closes, an `OR` with nothing beside it, a lone `-`) is taken as plain words with a warning.
@@ -6,6 +7,9 @@
 //! to match, alternatives as well.
 
 use model::Warning;
+use text::Language;
+
+use crate::operators;
 
 /// One part of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub(crate) enum Part {
     Phrase(String),
     /// The start of a word.
     Prefix(String),
+    /// Has to match.
+    Must(Box<Part>),
     /// Must not match.
     Not(Box<Part>),
     /// At least one has to match.
@@ -48,16 +54,20 @@ fn collect<'a>(part: &'a Part, texts: &mut Vec<&'a str>) {
     match part {
         Part::Words(text) | Part::Phrase(text) | Part::Prefix(text) => texts.push(text),
         Part::AnyOf(parts) => parts.iter().for_each(|part| collect(part, texts)),
+        Part::Must(part) => collect(part, texts),
         Part::Not(_) | Part::Field { .. } => {}
     }
 }
 
 /// Takes a query apart. `fields` are the names that may be before a colon; any other colon
-/// is a part of its word.
-pub(crate) fn parse(query: &str, fields: &[String]) -> Parsed {
+/// is a part of its word. `language` is that of the query.
+pub(crate) fn parse(query: &str, fields: &[String], language: Language) -> Parsed {
     let mut parsed = Parsed::default();
     match pieces(query) {
-        Some(pieces) => assemble(&pieces, fields, &mut parsed),
+        Some(pieces) => match operators::read(&pieces, fields, language, &mut parsed.warnings) {
+            Some(parts) => parsed.parts = parts,
+            None => assemble(&pieces, fields, &mut parsed),
+        },
         None => {
             parsed.warnings.push(malformed("a quote is not closed"));
             parsed.parts.push(Part::Words(query.replace('"', " ")));
@@ -73,9 +83,9 @@ pub(crate) fn parse(query: &str, fields: &[String]) -> Parsed {
 
 /// A stretch between spaces, where a quoted phrase is one stretch.
 #[derive(Debug, PartialEq)]
-struct Piece<'a> {
-    before: &'a str,
-    quoted: Option<&'a str>,
+pub(crate) struct Piece<'a> {
+    pub(crate) before: &'a str,
+    pub(crate) quoted: Option<&'a str>,
 }
 
 /// Cuts a query at spaces outside quotes; nothing when a quote does not close.
@@ -85,8 +95,8 @@ fn pieces(query: &str) -> Option<Vec<Piece<'_>>> {
     while !rest.is_empty() {
         let end = rest.find(|char: char| char.is_whitespace() || char == '"').unwrap_or(rest.len());
         let (before, after) = rest.split_at(end);
-        let opens =
-            after.starts_with('"') && (before.is_empty() || before == "-" || before.ends_with(':'));
+        let is_lead = |before: &str| before.is_empty() || before == "-" || before.ends_with(':');
+        let opens = after.starts_with('"') && is_lead(before.trim_start_matches('('));
         if opens {
             let (quoted, after) = after[1..].split_once('"')?;
             pieces.push(Piece { before, quoted: Some(quoted) });
@@ -137,7 +147,11 @@ fn assemble(pieces: &[Piece<'_>], fields: &[String], parsed: &mut Parsed) {
     }
 }
 
-fn part_of(piece: &Piece<'_>, fields: &[String], warnings: &mut Vec<Warning>) -> Option<Part> {
+pub(crate) fn part_of(
+    piece: &Piece<'_>,
+    fields: &[String],
+    warnings: &mut Vec<Warning>,
+) -> Option<Part> {
     let (is_not, before) = match piece.before.strip_prefix('-') {
         Some("") if piece.quoted.is_none() => {
             warnings.push(malformed("a `-` is alone"));
@@ -175,7 +189,7 @@ fn part_of(piece: &Piece<'_>, fields: &[String], warnings: &mut Vec<Warning>) ->
     Some(if is_not { Part::Not(Box::new(part)) } else { part })
 }
 
-fn malformed(problem: &str) -> Warning {
+pub(crate) fn malformed(problem: &str) -> Warning {
     Warning::new("query_syntax", format!("the query was read as plain words: {problem}"))
 }
 
@@ -189,7 +203,7 @@ mod tests {
 
     #[track_caller]
     fn check(query: &str, expected: &[Part], n_warnings: usize) {
-        let parsed = parse(query, &["ext".to_owned()]);
+        let parsed = parse(query, &["ext".to_owned()], Language::English);
         assert_eq!(parsed.parts, expected, "{query}");
         assert_eq!(parsed.warnings.len(), n_warnings, "{query}");
     }
@@ -221,7 +235,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_query_is_read(query in ".{0,60}") {
-            let parsed = parse(&query, &["ext".to_owned()]);
+            let parsed = parse(&query, &["ext".to_owned()], Language::English);
             let _ = parsed.plain_text();
         }
     }

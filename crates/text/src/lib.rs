@@ -38,6 +38,7 @@ mod language;
 
 mod name;
 mod nearest;
+mod negation;
 mod tokens;
 mod trigram;
 
@@ -69,7 +70,10 @@ pub use long_vowel::repair_long_vowels;
 pub use markdown::{Defuser, defuse_markdown, escape_markdown};
 pub use name::is_abbreviation;
 pub use nearest::{nearest, nearest_with_likeness};
-pub use query_filters::{MAX_FILTERED_QUERY_CHARS, QueryFilters, query_filters, year_bounds};
+pub use negation::is_denied;
+pub use query_filters::{
+    MAX_FILTERED_QUERY_CHARS, QueryFilters, extensions_named, query_filters, year_bounds,
+};
 pub use redact::{
     PASSAGE_EDGE, PieceContext, PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction,
     SecretTable, context_before, cut_outside_private, find_private, hide_keys, is_secret_heading,

@@ -40,6 +40,7 @@ mod registry;
 mod resources;
 mod served;
 mod timings;
+mod walk;
 
 pub mod contexts;
 pub mod everywhere;
@@ -54,7 +55,7 @@ pub use disk::disk_full;
 pub use error::{Code, STORE_RETRY_SECONDS, ToolError, bounded};
 pub use exposure::{Exposure, ToolNames};
 pub use instructions::instructions;
-pub use paging::{Filled, fill, given, position};
+pub use paging::{Filled, fill};
 pub use registry::{Listed, Registry};
 pub use resources::{
     ResourceBody, ResourceContent, ResourceEntry, ResourcePattern, ResourceSet, Resources,
@@ -62,3 +63,4 @@ pub use resources::{
 pub use served::Served;
 pub use spec::{Effect, ErrorShape, OutputShape, Spec};
 pub use unknown::unknown_tool;
+pub use walk::Walk;

@@ -8,6 +8,8 @@ use model::Warning;
 use serde_json::{Value, json};
 use text::Budget;
 
+use crate::walk::Walk;
+
 /// Room for what is added to an answer after its list: notices and the cursor.
 pub(crate) const NOTICE_CHARS: usize = 600;
 
@@ -144,30 +146,18 @@ fn heaviest(value: &Value) -> Option<(String, String, usize)> {
     best
 }
 
-/// Reads a cursor that counts the elements which were given.
-///
-/// Fails with the sentence for the caller when it is no cursor of this kind.
-pub fn position(cursor: Option<&str>) -> Result<usize, crate::ToolError> {
-    let Some(cursor) = cursor else { return Ok(0) };
-    cursor.parse().map_err(|_| bad_cursor(cursor))
-}
-
-/// Reads a cursor that names what was given.
-///
-/// Fails with the sentence for the caller when it is no cursor of this kind.
-pub fn given(cursor: Option<&str>) -> Result<Given, crate::ToolError> {
-    let Some(cursor) = cursor else { return Ok(Given::default()) };
-    Given::decode(cursor.trim()).ok_or_else(|| bad_cursor(cursor))
-}
-
 /// A page of a ranked list, before it is cut to the budget.
 pub(crate) struct RankedPage<'a> {
+    /// The list, which the cursor is of.
+    pub(crate) walk: &'a Walk,
     /// What the pages before gave.
     pub(crate) given: Given,
     /// What a walk knows each item by: itself first, and whatever is folded into it.
     pub(crate) names: Vec<Vec<&'a str>>,
     /// What is behind the page.
     pub(crate) rest: Rest,
+    /// Up to where a page in the fixed order was looked at, where others are behind that.
+    pub(crate) looked_to: Option<u64>,
 }
 
 /// Takes the page of a walk out of everything that was found: what is best without what was given,
@@ -177,26 +167,30 @@ pub(crate) fn take_page<T>(
     name: impl Fn(&T) -> &str,
     given: &Given,
     limit: usize,
-) -> Rest {
+    looked_to: Option<u64>,
+) -> (Rest, Option<u64>) {
     found.retain(|item| !given.holds(name(item)));
     if given.is_closed() {
         found.sort_by_key(|item| Given::place_of(name(item)));
     }
+    // What is cut off comes with the next page, which begins behind the last that is kept.
+    let looked_to = looked_to.filter(|_| found.len() <= limit);
     let rest = match found.len() > limit {
         true if given.is_closed() => Rest::InOrder,
         true => Rest::ByRank,
+        false if looked_to.is_some() => Rest::InOrder,
         false => Rest::None,
     };
     found.truncate(limit);
-    rest
+    (rest, looked_to)
 }
 
-/// Says how many results a page needs to be ranked: one more than is wanted tells whether there is
-/// more, and what comes in a fixed order is taken from all of them.
-pub(crate) fn n_ranked(given: &Given, limit: usize, most: usize) -> usize {
+/// Says how many results a page needs: one more than is wanted tells whether there is more, and by
+/// rank those that were given come again.
+pub(crate) fn n_needed(given: &Given, limit: usize) -> usize {
     match given.is_closed() {
-        true => most,
-        false => given.n_named().saturating_add(limit + 1).min(most),
+        true => limit + 1,
+        false => given.n_named().saturating_add(limit + 1),
     }
 }
 
@@ -221,26 +215,34 @@ pub(crate) fn fill_ranked(
     page: RankedPage<'_>,
     budget: &Budget,
 ) -> Filled {
-    let RankedPage { given, names, rest } = page;
+    let RankedPage { walk, given, names, rest, looked_to } = page;
     let n_items = items.len();
     let cursor = |n_kept: usize| {
         let kept = names.iter().take(n_kept);
         if given.is_closed() {
             // What is folded into an item has no place in this order: its source gives it there alone.
-            let last = kept.filter_map(|names| names.first()).next_back()?;
-            return Some(given.clone().behind(last));
+            let last = kept.filter_map(|names| names.first()).next_back();
+            // A page may be full without an item: all that was looked at is below a threshold.
+            return match (last, looked_to.filter(|_| n_kept == n_items)) {
+                (last, Some(place)) => {
+                    let given = last.map_or(given.clone(), |last| given.clone().behind(last));
+                    Some(given.behind_place(place))
+                }
+                (Some(last), None) => Some(given.clone().behind(last)),
+                (None, None) => None,
+            };
         }
         let named = named(given.clone(), kept.flatten().copied(), budget);
         let is_end_of_rank = n_kept == n_items && rest == Rest::InOrder;
         Some(if is_end_of_rank { named.closed() } else { named })
     };
     // The cursor takes space beside the items that it names.
-    let longest = cursor(n_items).map(|given| given.encode()).unwrap_or_default();
+    let longest = cursor(n_items).map(|given| walk.written_given(&given)).unwrap_or_default();
     let Filled { mut value, n_kept } = fill(answer, list, items, &budget.without(&longest));
     if (n_kept < n_items || rest != Rest::None)
         && let Some(given) = cursor(n_kept)
     {
-        value["next"] = json!(given.encode());
+        value["next"] = json!(walk.written_given(&given));
     }
     Filled { value, n_kept }
 }
@@ -254,17 +256,6 @@ pub(crate) fn in_fixed_order(given: &Given) -> Option<Warning> {
 pub(crate) fn fixed_order() -> Warning {
     let message = "the best were given: the others come in a fixed order, not best first";
     Warning::new("fixed_order", message)
-}
-
-/// Says that a walk through everything that was looked at is over and more match.
-pub(crate) fn ended(given: &Given, value: &Value, n_found: usize, most: usize) -> Option<Warning> {
-    let is_end = given.is_closed() && value.get("next").is_none();
-    // Words and vectors give half of them each, so that one of them alone is full at half.
-    (is_end && n_found >= most / 2).then(|| {
-        let message =
-            format!("only the best {n_found} were looked at: narrow the query for others");
-        Warning::new("walk_too_long", message)
-    })
 }
 
 /// Refuses what is no cursor.

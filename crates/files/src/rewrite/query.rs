@@ -137,7 +137,12 @@ fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
     let mut kept: Vec<String> = Vec::new();
     let (mut is_or, mut is_not, mut is_led) = (false, false, false);
     let pieces = pieces(text);
-    let is_shouted = !text.chars().any(char::is_lowercase);
+    // A script without capitals is never shouted, whatever operators are in it.
+    let has_letters = |is: fn(char) -> bool| {
+        let words = text.split_whitespace().filter(|word| !["AND", "OR", "NOT"].contains(word));
+        words.flat_map(str::chars).any(is)
+    };
+    let is_shouted = has_letters(char::is_uppercase) && !has_letters(char::is_lowercase);
     let language = query_language(text, languages);
     let has_operators = !is_shouted && has_operators(&pieces, language);
     for (idx, piece) in pieces.iter().enumerate() {
@@ -179,6 +184,10 @@ fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
             break;
         }
     }
+    if kept.iter().all(|term| is_refused(term)) {
+        // A search for nothing but what is left out finds nothing: these are the words of it.
+        kept.iter_mut().for_each(|term| *term = term.replacen('-', "not ", 1));
+    }
     match (kept.is_empty(), years.is_empty()) {
         (false, _) => kept.join(" "),
         (true, false) => years.join(" OR "),
@@ -193,21 +202,29 @@ enum Piece<'a> {
     Word(&'a str),
 }
 
-/// Tells whether a text is in the syntax of a search, and no question: it has another operator than
-/// `NOT`, and no small words.
+/// Tells whether a text is in the syntax of a search, and no question: it has an operator, and no
+/// small words.
 fn has_operators(pieces: &[Piece<'_>], language: Language) -> bool {
-    let mut words = pieces.iter().filter_map(|piece| match piece {
-        Piece::Word(word) => Some(*word),
-        Piece::Phrase { .. } => None,
-    });
-    let is_operator =
+    let words = || {
+        pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
+            Piece::Word(word) => Some((at, *word)),
+            Piece::Phrase { .. } => None,
+        })
+    };
+    let is_joining =
         |word: &str| ["AND", "OR", "NEAR"].contains(&word) || word.starts_with("NEAR/");
+    // `damage NOT covered` asks for what is not covered.
+    let leaves_out = |at: usize, word: &str| {
+        word == "NOT"
+            && matches!(pieces.get(at + 1), Some(Piece::Word(next)) if !text::is_denied(next))
+    };
     let is_said = |word: &str| {
         let word = word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
         is_small(&word, language) || has(QUESTION_WORDS, &word)
     };
-    let has_any = words.clone().any(|word| is_operator(word) || is_excluded(word));
-    has_any && !words.any(|word| !is_operator(word) && word != "NOT" && is_said(word))
+    let has_any =
+        words().any(|(at, word)| is_joining(word) || is_excluded(word) || leaves_out(at, word));
+    has_any && !words().any(|(_, word)| !is_joining(word) && word != "NOT" && is_said(word))
 }
 
 /// Where a word is.
@@ -469,6 +486,8 @@ mod tests {
             ("Which costs are NOT covered by the policy?", "costs not covered policy"),
             ("WHAT IS NOT COVERED", "not COVERED"),
             ("damage NOT covered", "damage not covered"),
+            ("contracts NOT vendors", "contracts -vendors"),
+            ("灯台 NOT 石", "灯台 -石"),
             ("damage AND flood NOT covered", "damage flood -covered"),
             ("damage and flood is NOT covered", "damage flood not covered"),
             ("what is covered and NOT excluded OR limited?", "covered not excluded OR limited"),
@@ -513,6 +532,17 @@ mod tests {
     fn questions_lose_what_asks_in_many_languages() {
         for (text, expected) in [
             ("What's the deadline for filing?", "deadline filing"),
+            ("Где находится маяк?", "маяк"),
+            ("Де знаходиться маяк?", "маяк"),
+            ("Που είναι ο φάρος;", "φάρος"),
+            ("ما هي سياسة الإجازات؟", "سياسة الإجازات"),
+            ("أين يوجد المنارة", "المنارة"),
+            ("איפה המגדלור?", "המגדלור"),
+            ("प्रकाशस्तंभ कहाँ है?", "प्रकाशस्तंभ"),
+            ("ประภาคารอยู่ที่ไหน", "ประภาคาร"),
+            ("ngọn hải đăng ở đâu?", "ngọn hải đăng"),
+            ("di mana mercusuar?", "mercusuar"),
+            ("onde fica o farol?", "farol"),
             ("Combien coûte le loyer ?", "coûte loyer"),
             ("¿Cuánto cuesta el alquiler?", "cuesta alquiler"),
             ("Hvor ligger kontrakten?", "ligger kontrakten"),

@@ -14,6 +14,17 @@ pub(super) const QUESTION_WORDS: &str = "\
     hvorfor hvilken hvilket hvilke hva når mikä mitkä kuka missä milloin miten miksi paljonko kdo \
     kde kdy proč který která které kolik mikor hogyan miért melyik mennyi τι ποιος ποια ποιο πού \
     πότε πώς γιατί πόσο nerede nasıl neden hangi hangisi kaç \
+    кто кому чего чей чья каков какова каковы каким каком каких зачем откуда куда находится находятся \
+    расположен расположена были была было хто куди звідки навіщо чи знаходиться знаходяться \
+    розташований була були було кой коя кои къде кога защо какво какви намира \
+    где када зашто како шта који која које колико налази gdje gde kada zašto kako tko koliko \
+    που είναι ποιοι ποιες ποιον βρίσκεται βρίσκονται ο η οι το τα στην στον στο \
+    ما ماذا متى أين اين كيف لماذا كم أي هل هي هو يوجد توجد تقع يقع من هم \
+    چیست کجاست کجا چه چرا چگونه کدام چند است کیا کہاں کب کیوں کیسے کون ہے ہیں \
+    איפה מה מי מתי למה מדוע איך כמה איזה איזו האם היכן \
+    क्या कहाँ कहां कब क्यों कैसे कौन कितना कितने कितनी है हैं কি কী কোথায় কখন কেন কিভাবে কীভাবে কে কত আছে \
+    எங்கே என்ன எப்போது ஏன் எப்படி யார் எவ்வளவு உள்ளது \
+    đâu gì nào ở siapa kapan mengapa kenapa bagaimana berapa dimana fica ficam \
     누가 왜 뭐 뭐야 뭐예요 뭔가요 뭔 주세요 대해 대해서 대한 관해 관해서 관한 있는 있는지";
 
 /// Korean words that ask, which have endings: a word that begins so says nothing. `대한` is not
@@ -51,7 +62,7 @@ pub(super) const NEGATIONS: &str = "\
 
 /// Words that ask in one language and are things in another: `cat`, `care`, `comment`.
 pub(super) const HOMOGRAPHS: &str = "\
-    cat care comment come hoe jak var co mi ki ne hol ile";
+    cat care comment come hoe jak var co mi ki ne hol ile mana";
 
 /// What asks at the end of text without spaces.
 pub(super) const ENDINGS: &str = "\
@@ -64,6 +75,7 @@ pub(super) const ENDINGS: &str = "\
     教えてください はどこですか はいつですか はいくらですか はどうですか はなぜですか \
     は何年ですか は何日ですか は何月ですか は何時ですか は何人ですか は何円ですか は何回ですか \
     はいくつですか は誰ですか とは何ですか は何ですか とはなんですか ですか とは 인가요 입니까 \
+    อยู่ที่ไหน อยู่ไหน คืออะไร เมื่อไหร่ เท่าไหร่ เท่าไร หรือไม่ ได้อย่างไร อย่างไร \
     是多长时间 是什么时候 是多少钱 多少钱 是什么 在哪里 在哪儿 是多少 需要多久 要多久 有多久 多久 是谁 怎么样 吗 呢";
 
 /// What asks at its beginning.

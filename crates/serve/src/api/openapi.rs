@@ -12,7 +12,7 @@ use tools::Listed;
 
 use super::example::{Members, example};
 use super::operation::{Api, Doc, Operation};
-use super::views::{Failure, OpenApiView};
+use super::views::{Failure, OpenApiView, failure_example};
 use crate::http::{HttpState, identify};
 
 pub(super) fn routes() -> Api {
@@ -116,7 +116,9 @@ fn tool_operation(tool: &Listed, refused: &Value) -> Value {
             },
             "default": {
                 "description": "an error",
-                "content": { "application/json": { "schema": refused } },
+                "content": {
+                    "application/json": { "example": failure_example(), "schema": refused },
+                },
             },
         },
     })
@@ -186,7 +188,7 @@ mod tests {
                 if !takes_json.is_null() {
                     check_example(&document, takes_json, &what);
                 }
-                for (status, response) in responses.iter().filter(|(name, _)| *name != "default") {
+                for (status, response) in responses {
                     let gives_json = &response["content"]["application/json"];
                     if !gives_json.is_null() {
                         check_example(&document, gives_json, &format!("{what}: {status}"));

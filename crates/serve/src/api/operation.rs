@@ -241,7 +241,10 @@ impl Operation {
                 "default": {
                     "description": "an error",
                     "content": {
-                        JSON: { "schema": json!(generator.subschema_for::<super::views::Failure>()) },
+                        JSON: {
+                            "example": super::views::failure_example(),
+                            "schema": json!(generator.subschema_for::<super::views::Failure>()),
+                        },
                     },
                 },
             },

@@ -26,6 +26,22 @@ struct FailureBody {
     details: Map<String, Value>,
 }
 
+/// Gives an example of [`Failure`].
+pub(super) fn failure_example() -> Value {
+    json!({
+        "error": {
+            "code": "BAD_REQUEST",
+            "message": "`limit` must be from 1 to 50, received `0`",
+            "details": {
+                "argument": "limit",
+                "received": 0,
+                "allowed": "from 1 to 50",
+                "hint": "correct `limit` and call again",
+            },
+        },
+    })
+}
+
 /// Which page of a list.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "read by `paging`")]

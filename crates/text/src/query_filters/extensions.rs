@@ -54,6 +54,19 @@ const KINDS: &[(&str, &[&str])] = &[
     ("zip", &["zip"]),
 ];
 
+/// Gives the extensions, without the point, of a kind of file that people name otherwise than by one
+/// of them: `markdown`, `excel`. Nothing for everything else.
+///
+/// ```
+/// assert_eq!(text::extensions_named("Markdown"), ["md"]);
+/// assert!(text::extensions_named("md").is_empty());
+/// ```
+pub fn extensions_named(kind: &str) -> &'static [&'static str] {
+    let kind = kind.trim().to_lowercase();
+    let named = KINDS.iter().find(|(name, extensions)| *name == kind && !extensions.contains(name));
+    named.map_or(&[], |(_, extensions)| extensions)
+}
+
 /// An extension written with a point may also be one of code.
 const CODE: &[&str] =
     &["rs", "py", "js", "ts", "java", "c", "h", "cpp", "go", "sql", "sh", "toml", "ini", "log"];

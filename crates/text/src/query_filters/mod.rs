@@ -22,6 +22,8 @@ mod tests;
 
 use model::Clock;
 
+pub use extensions::extensions_named;
+
 /// What was said in a query, and what is left of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QueryFilters {

@@ -11,7 +11,7 @@ use contexts::{Service, ToolKind};
 
 pub use answer::{error, read_node};
 pub use get_node::GetNode;
-pub use search_chunks::{ChunkPage, SearchChunks, n_ranked_chunks, page_of_chunks};
+pub use search_chunks::{ChunkPage, ChunksAsked, SearchChunks, page_of_chunks};
 
 /// Gives a user's tool as an agent calls it.
 pub fn tool(service: &Service, tool: &contexts::Tool) -> Arc<dyn crate::Tool> {

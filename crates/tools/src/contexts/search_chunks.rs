@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 
-use across::Given;
-use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K, MAX_WALKED};
-use contexts::{SearchResults, Service, ToolId};
-use model::{Around, Caller, Warning};
+use contexts::limits::{DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
+use contexts::{Service, ToolId};
+use model::{Around, Caller, Deadline, Warning};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use text::Budget;
 
 use super::answer::error;
-use crate::paging::{
-    Filled, RankedPage, ended, fill_ranked, given, in_fixed_order, n_ranked, take_page,
-};
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::paging::{Filled, RankedPage, fill_ranked, in_fixed_order, n_needed, take_page};
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// What an agent is told about a tool whose user said nothing.
 const DESCRIPTION: &str = "Full-text and semantic search of long texts of a JSON document.";
@@ -109,13 +106,9 @@ impl Tool for SearchChunks {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, top_k, cursor } = call.parse()?;
-        let given = given(cursor.as_deref())?;
-        let n_ranked = n_ranked_chunks(&given, top_k);
-        let found = self
-            .service
-            .search(call.caller, self.tool.as_str(), &query, n_ranked, call.deadline)
-            .map_err(error)?;
-        let ChunkPage { value, arounds } = page_of_chunks(found, given, top_k, &call.budget);
+        let asked = ChunksAsked { tool: self.tool.as_str(), query: &query, top_k, cursor };
+        let ChunkPage { value, arounds } =
+            page_of_chunks(&self.service, call.caller, asked, &call.budget, call.deadline)?;
         let mut answer = Answer::new(value).with_n_results(arounds.len());
         for around in arounds {
             answer = answer.with_around(around);
@@ -132,33 +125,53 @@ pub struct ChunkPage {
     pub arounds: Vec<Around>,
 }
 
-/// Says how many chunks must be asked for to make a page of them.
-pub fn n_ranked_chunks(given: &Given, top_k: usize) -> usize {
-    n_ranked(given, top_k, MAX_WALKED)
+/// What is asked of a search tool.
+pub struct ChunksAsked<'a> {
+    /// Its id.
+    pub tool: &'a str,
+    /// The question.
+    pub query: &'a str,
+    /// Chunks of one answer.
+    pub top_k: usize,
+    /// `next` of the answer before.
+    pub cursor: Option<String>,
 }
 
-/// Makes an answer of what was found: the chunks that were not given yet. So many must have been
-/// asked for as [`n_ranked_chunks`] says.
+/// Makes an answer of the chunks that were not given yet.
+///
+/// Fails with the sentence for the caller when the cursor is of another search, and as the search
+/// does.
 pub fn page_of_chunks(
-    mut found: SearchResults,
-    given: Given,
-    top_k: usize,
+    service: &Service,
+    caller: &Caller,
+    asked: ChunksAsked<'_>,
     budget: &Budget,
-) -> ChunkPage {
-    let n_found = found.results.len();
-    let rest = take_page(&mut found.results, |result| &result.chunk.id, &given, top_k);
+    deadline: &Deadline,
+) -> Result<ChunkPage, ToolError> {
+    let ChunksAsked { tool, query, top_k, cursor } = asked;
+    let walk = Walk::of("search_chunks", &json!([tool, query]));
+    let given = walk.read_given(cursor.as_deref())?;
+    let n_needed = n_needed(&given, top_k);
+    let found = match given.is_closed() {
+        false => service.search(caller, tool, query, n_needed, deadline),
+        true => {
+            let order = |chunk: &str| given.place_behind(chunk);
+            service.search_in_order(caller, tool, query, &order, n_needed, deadline)
+        }
+    };
+    let mut found = found.map_err(error)?;
+    let (hits, looked_to) = (&mut found.results, found.looked_to);
+    let (rest, looked_to) = take_page(hits, |hit| &hit.walk_name, &given, top_k, looked_to);
     let results: Vec<Value> = found.results.iter().map(|result| json!(result)).collect();
-    let names = found.results.iter().map(|result| vec![result.chunk.id.as_str()]).collect();
+    let names = found.results.iter().map(|result| vec![result.walk_name.as_str()]).collect();
     let answer = Answer::new(json!({ "query": found.query, "results": [] }));
     let answer = answer.with_warnings(&found.warnings);
-    let walked = given.clone();
-    let page = RankedPage { given, names, rest };
+    let in_order: Vec<Warning> = in_fixed_order(&given).into_iter().collect();
+    let page = RankedPage { walk: &walk, given, names, rest, looked_to };
     let Filled { value, n_kept } = fill_ranked(answer.value, "results", results, page, budget);
-    let ended = ended(&walked, &value, n_found, MAX_WALKED);
-    let ended: Vec<Warning> = in_fixed_order(&walked).into_iter().chain(ended).collect();
     let arounds = found.results.iter().take(n_kept).enumerate();
     let arounds = arounds
         .map(|(idx, hit)| hit.around.at(format!("/results/{idx}/chunk/chunk_text")))
         .collect();
-    ChunkPage { value: Answer::new(value).with_warnings(&ended).value, arounds }
+    Ok(ChunkPage { value: Answer::new(value).with_warnings(&in_order).value, arounds })
 }

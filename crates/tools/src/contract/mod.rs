@@ -5,6 +5,7 @@ mod blank;
 mod fixture;
 mod page;
 mod walks;
+mod walks_to_the_end;
 
 pub(crate) use fixture::{Away, Fixture};
 pub(crate) use page::{assert_holds_none_of, page};

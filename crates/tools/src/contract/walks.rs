@@ -20,7 +20,7 @@ use crate::{Call, Tool, accept};
 const MAX_PAGES: usize = 2_000;
 
 #[track_caller]
-fn call(tool: &dyn Tool, arguments: &Map<String, Value>, budget: Budget) -> Value {
+pub(super) fn call(tool: &dyn Tool, arguments: &Map<String, Value>, budget: Budget) -> Value {
     let caller = Caller::local_admin();
     let spec = tool.spec(&caller).unwrap();
     let accepted = accept(&spec, arguments.clone()).unwrap();
@@ -38,7 +38,7 @@ fn call(tool: &dyn Tool, arguments: &Map<String, Value>, budget: Budget) -> Valu
 
 /// Follows `next` (at a JSON pointer) into an argument, and gives the elements of every page.
 #[track_caller]
-fn walk(
+pub(super) fn walk(
     tool: &dyn Tool,
     arguments: &Value,
     budget: Budget,
@@ -65,7 +65,7 @@ fn walk(
     panic!("the walk does not end");
 }
 
-fn budgets() -> [Budget; 3] {
+pub(super) fn budgets() -> [Budget; 3] {
     [4_000, 12_000, 100_000].map(|chars| Budget { chars, tokens: chars / 2 })
 }
 
@@ -430,7 +430,7 @@ fn everything_that_all_sources_find_and_all_chunks_of_a_base() {
 }
 
 #[track_caller]
-fn each_once(seen: &[String], said: &str) {
+pub(super) fn each_once(seen: &[String], said: &str) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     seen.iter().for_each(|one| *counts.entry(one).or_default() += 1);
     counts.retain(|_, count| *count > 1);

@@ -81,12 +81,17 @@ pub fn error(error: Error) -> ToolError {
     }
 }
 
-/// The part of the longest answer that reading back steps at least: text with many tokens gives
-/// answers as short as this, and no character may be passed over.
-const SHORTEST_STEP_SHARE: usize = 4;
+/// How often a shorter step back is tried until the page there reaches up to this one.
+const MAX_STEPS: usize = 6;
+
+/// A page of a text, as it is answered.
+struct Page {
+    value: Value,
+    fetched: Fetched,
+}
 
 impl Fetch {
-    fn written(&self, id: &str, source: &str, fetched: &Fetched, max_chars: usize) -> Value {
+    fn written(&self, id: &str, source: &str, fetched: &Fetched) -> Value {
         let mut metadata = fetched.metadata.as_object().cloned().unwrap_or_default();
         metadata.insert("source".to_owned(), json!(source));
         let mut value = json!({
@@ -111,13 +116,49 @@ impl Fetch {
                 )]);
             }
             if start > 0 {
-                // The last part of a text may be short: the one before it is not for that.
-                let least = if source == "tables" { 1 } else { max_chars / SHORTEST_STEP_SHARE };
-                let n_back = (end - start).max(least).max(1);
-                value["prev"] = json!(start.saturating_sub(n_back).to_string());
+                // As long as the place that it is going to be.
+                value["prev"] = json!(start.to_string());
             }
         }
         value
+    }
+
+    /// Reads as much from a place as an answer holds.
+    fn page(&self, call: &Call<'_>, id: &str, offset: Option<usize>) -> Result<Page, ToolError> {
+        let mut part = Part { offset, max_chars: MAX_TEXT_CHARS.min(call.budget.chars) };
+        let mut n_rounds = 0;
+        loop {
+            let (source, fetched) = self.service.fetch(call.caller, id, &part).map_err(error)?;
+            let value = self.written(id, source, &fetched);
+            n_rounds += 1;
+            match call.budget.allowed_chars(&value.to_string()) {
+                // The text is what makes it long: less of it is read, from the same place.
+                Some(allowed) if n_rounds < MAX_ROUNDS && part.max_chars > 1 => {
+                    let n_chars = fetched.text.chars().count();
+                    part.max_chars = (allowed * 3 / 4).min(n_chars * 3 / 4).max(1);
+                }
+                _ => return Ok(Page { value, fetched }),
+            }
+        }
+    }
+
+    /// Gives the place of the page before: one whose page reaches up to this one. How much a page
+    /// holds depends on how many tokens its text has, so that only reading it tells.
+    fn place_before(&self, call: &Call<'_>, id: &str, page: &Stretch) -> Result<usize, ToolError> {
+        let Stretch { start, end, total } = *page;
+        // The last part of a text may be short: the one before it is not for that.
+        let least = if end == total { MAX_TEXT_CHARS / 2 } else { 1 };
+        let mut n_back = (end - start).max(least).min(start);
+        for _ in 0..MAX_STEPS {
+            let before = self.page(call, id, Some(start - n_back))?.fetched.span;
+            let Some(before) = before.filter(|before| before.end < start) else {
+                return Ok(start - n_back);
+            };
+            let n_held = before.end.saturating_sub(before.start);
+            n_back = (n_held * 15 / 16).min(n_back - 1).max(1);
+        }
+        // Every page holds one at least.
+        Ok(start - 1)
     }
 }
 
@@ -138,21 +179,11 @@ impl Tool for Fetch {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { id, offset } = call.parse()?;
         let id = id_in(&id).to_owned();
-        let mut part = Part { offset, max_chars: MAX_TEXT_CHARS.min(call.budget.chars) };
-        let mut n_rounds = 0;
-        loop {
-            let (source, fetched) = self.service.fetch(call.caller, &id, &part).map_err(error)?;
-            let value = self.written(&id, source, &fetched, part.max_chars);
-            n_rounds += 1;
-            match call.budget.allowed_chars(&value.to_string()) {
-                // The text is what makes it long: less of it is read, from the same place.
-                Some(allowed) if n_rounds < MAX_ROUNDS && part.max_chars > 1 => {
-                    let n_chars = fetched.text.chars().count();
-                    part.max_chars = (allowed * 3 / 4).min(n_chars * 3 / 4).max(1);
-                }
-                _ => return Ok(Answer::new(value).with_around(fetched.around.at("/text"))),
-            }
+        let Page { mut value, fetched } = self.page(call, &id, offset)?;
+        if let Some(page) = fetched.span.as_ref().filter(|page| page.start > 0) {
+            value["prev"] = json!(self.place_before(call, &id, page)?.to_string());
         }
+        Ok(Answer::new(value).with_around(fetched.around.at("/text")))
     }
 }
 

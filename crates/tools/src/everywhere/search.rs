@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::paging::{Filled, RankedPage, fill_ranked, given, in_fixed_order};
+use crate::paging::{Filled, RankedPage, fill_ranked, in_fixed_order};
 use crate::timings::timing;
-use crate::{Answer, Call, Link, Spec, Tool, ToolError};
+use crate::{Answer, Call, Link, Spec, Tool, ToolError, Walk};
 
 /// The longest query, in characters.
 const MAX_QUERY_CHARS: usize = 2_000;
@@ -100,7 +100,8 @@ impl Tool for Search {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, limit, explain, cursor } = call.parse()?;
-        let given = given(cursor.as_deref())?;
+        let walk = Walk::of("search", &json!(query));
+        let given = walk.read_given(cursor.as_deref())?;
         let found = self.service.search_after(call.caller, &query, &given, limit, call.deadline);
         let merged = &found.results;
         let results: Vec<Value> = merged
@@ -148,7 +149,13 @@ impl Tool for Search {
             let others = one.duplicates.iter().map(|duplicate| duplicate.name.as_str());
             std::iter::once(one.name.as_str()).chain(others).collect()
         });
-        let page = RankedPage { given: given.clone(), names: names.collect(), rest: found.rest };
+        let page = RankedPage {
+            walk: &walk,
+            given: given.clone(),
+            names: names.collect(),
+            rest: found.rest,
+            looked_to: None,
+        };
         let Filled { value, n_kept } =
             fill_ranked(answer.value, "results", results, page, &call.budget);
         let is_end = value.get("next").is_none();

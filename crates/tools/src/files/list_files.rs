@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::answer::{error_of, version_schema, versioned, visible};
 use crate::paging::{Filled, fill};
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::walk::{other_list, place_in};
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// Entries of a page when the caller does not say.
 const DEFAULT_LIMIT: usize = 100;
@@ -97,15 +98,25 @@ impl Tool for ListFiles {
             Some(path) => path,
             None => self.only_root(call.caller)?,
         };
-        let request = FolderRequest { path, after: cursor, limit };
+        let after = cursor.as_deref().map(place_in).transpose()?;
+        let (after, mark) = after.map(|(after, mark)| (after.to_owned(), mark)).unzip();
+        let request = FolderRequest { path, after, limit };
         let page = self.service.list_folder(call.caller, &request).map_err(error_of("path"))?;
+        // One folder may be written in several ways.
+        let walk = Walk::of("listFiles", &json!(page.path));
+        if let (Some(cursor), Some(mark)) = (&cursor, mark)
+            && !walk.has_mark(mark)
+        {
+            return Err(other_list(cursor));
+        }
         let entries: Vec<Value> = page.entries.iter().map(entry_json).collect();
         let answer = versioned(json!({ "path": page.path, "entries": [] }));
         let answer = answer.with_warnings(&page.warnings);
         let Filled { mut value, n_kept } = fill(answer.value, "entries", entries, &call.budget);
         if n_kept < page.entries.len() || page.has_more {
             // The cursor is the last name that was given, so entries may come and go.
-            value["next"] = json!(page.entries[..n_kept].last().map(|entry| &entry.name));
+            let last = page.entries[..n_kept].last();
+            value["next"] = json!(last.map(|entry| walk.written(&entry.name)));
         }
         Ok(Answer::new(value).with_n_results(n_kept))
     }

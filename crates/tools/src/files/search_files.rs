@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use super::answer::{error_of, version_schema, versioned, visible};
 use super::resources::link;
 use crate::paging::{Filled, fill, fixed_order, named};
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::walk::OTHER_LIST;
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// The longest query, in characters.
 const MAX_QUERY_CHARS: usize = 2_000;
@@ -63,7 +64,7 @@ impl Default for Offset {
 }
 
 impl Offset {
-    fn read(self) -> Result<(usize, Option<Given>), ToolError> {
+    fn read(self, walk: &Walk) -> Result<(usize, Option<Given>), ToolError> {
         let text = match self {
             Offset::Number(number) => return within_walk(number),
             Offset::Next(text) => text,
@@ -72,15 +73,21 @@ impl Offset {
         if let Ok(number) = text.trim().parse().or_else(|_| whole.parse()) {
             return within_walk(number);
         }
-        match Given::decode(text.trim()) {
-            Some(given) => Ok((0, Some(given))),
-            None => Err(ToolError::bad_request(format!(
-                "`offset` must be a number or `next` of the page before, received `{}`",
-                text.chars().take(100).collect::<String>()
-            ))
-            .with_detail("argument", "offset")
-            .with_hint("leave `offset` out to begin again")),
-        }
+        walk.read_given(Some(&text)).map(|given| (0, Some(given))).map_err(|refused| {
+            let shown: String = text.chars().take(100).collect();
+            let is_of_other = refused.message.contains(OTHER_LIST);
+            let message = match is_of_other {
+                true => format!("`offset` {OTHER_LIST}: `{shown}`"),
+                false => {
+                    format!("`offset` must be a number or `next` of the page before, received `{shown}`")
+                }
+            };
+            let hint = match is_of_other {
+                true => "pass `next` with the same query and filters, or leave `offset` out to begin again",
+                false => "leave `offset` out to begin again",
+            };
+            ToolError::bad_request(message).with_detail("argument", "offset").with_hint(hint)
+        })
     }
 }
 
@@ -180,8 +187,9 @@ impl Tool for SearchFiles {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, k, offset, exts, years, roots, explain } = call.parse()?;
-        let (offset, after) = offset.read()?;
         let (exts, years) = (exts.map(each_of), years.map(each_of));
+        let walk = Walk::of("searchFiles", &json!([query, exts, years, roots]));
+        let (offset, after) = offset.read(&walk)?;
         let given = after.clone().unwrap_or_default();
         let request = SearchRequest { query, k, offset, after, exts, years, roots };
         let found =
@@ -210,8 +218,8 @@ impl Tool for SearchFiles {
         // A cursor that names files takes room beside them.
         let is_by_name = offset == 0 && !given.is_closed();
         let longest = match is_by_name {
-            true => given.clone().with(shown(n_items)).encode(),
-            false => given.encode(),
+            true => walk.written_given(&given.clone().with(shown(n_items))),
+            false => walk.written_given(&given),
         };
         let budget = call.budget.without(&longest);
         let Filled { mut value, n_kept } = fill(answer.value, "items", items, &budget);
@@ -225,8 +233,8 @@ impl Tool for SearchFiles {
             let n_taken = found.items.get(n_kept).map_or(found.pagination.taken, |next| next.rank);
             let last = found.items.iter().take(n_kept).next_back().map(|item| item.path.as_str());
             let next = match last {
-                Some(last) if given.is_closed() => given.behind(last).encode(),
-                _ if is_by_name => named(given, shown(n_kept), &call.budget).encode(),
+                Some(last) if given.is_closed() => walk.written_given(&given.behind(last)),
+                _ if is_by_name => walk.written_given(&named(given, shown(n_kept), &call.budget)),
                 // A walk that began with a number goes on with numbers.
                 _ => (offset + n_taken).to_string(),
             };

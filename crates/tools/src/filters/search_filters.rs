@@ -1,18 +1,20 @@
 //! `search_filters`: the exact value behind a name.
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use across::Given;
 use filters::{
-    DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, MAX_WALKED, SearchRequest, SearchResult, Service,
+    DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, MAX_RANKED, MAX_WALKED, SearchRequest,
+    SearchResponse, SearchResult, Service,
 };
 use model::{Caller, Warning};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use crate::paging::{Filled, bad_cursor, fill};
+use crate::paging::{Filled, bad_cursor, fill, fixed_order};
 use crate::per_caller::PerCaller;
-use crate::{Answer, Call, Code, ErrorShape, InputSchema, Spec, Tool, ToolError};
+use crate::{Answer, Call, Code, ErrorShape, InputSchema, Spec, Tool, ToolError, Walk};
 
 /// One lookup.
 pub struct SearchFilters {
@@ -34,42 +36,112 @@ impl Tool for SearchFilters {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let (cursor, arguments) = without_cursor(call);
-        let place = cursor.as_deref().map(Place::read).transpose()?;
         let request: SearchRequest = Call { arguments: &arguments, ..*call }.parse()?;
+        let SearchRequest { category, query, hint, locale, .. } = &request;
+        let walk = Walk::of("search_filters", &json!([category, query, hint, locale]));
+        let place = cursor.as_deref().map(|cursor| Place::read(&walk, cursor)).transpose()?;
+        let Page { mut response, places, rest } = match &place {
+            Some(place) if place.last.is_closed() => self.in_order(call, &request, place)?,
+            place => self.by_rank(call, &request, place.as_ref())?,
+        };
+        let is_in_order = place.as_ref().is_some_and(|place| place.last.is_closed());
+        let mut value = Answer::of(&response)?.value;
+        let results = value["results"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        let n_results = std::mem::take(&mut response.results).len();
+        let longest = places.last().map(|place| walk.written(&place.written())).unwrap_or_default();
+        let budget = call.budget.without(&longest);
+        let Filled { mut value, n_kept } = fill(value, "results", results, &budget);
+        let next = if n_kept < n_results {
+            n_kept.checked_sub(1).and_then(|last| places.get(last))
+        } else {
+            rest.as_ref()
+        };
+        if let Some(next) = next {
+            value["next"] = json!(walk.written(&next.written()));
+        }
+        let said: Vec<Warning> = is_in_order.then(fixed_order).into_iter().collect();
+        Ok(Answer::new(value).with_n_results(n_kept).with_warnings(&said))
+    }
+}
+
+/// A page of names.
+struct Page {
+    response: SearchResponse,
+    /// The place behind each of its results.
+    places: Vec<Place>,
+    /// The place of the page behind it, where there is one.
+    rest: Option<Place>,
+}
+
+impl SearchFilters {
+    /// Gives the best names, or those that come behind what was given.
+    fn by_rank(
+        &self,
+        call: &Call<'_>,
+        request: &SearchRequest,
+        place: Option<&Place>,
+    ) -> Result<Page, ToolError> {
         let limit = request.limit_or_default();
         // One more than is wanted tells whether there is more. Names that came or went since the
         // answer before may have moved the place, not beyond what is ranked.
-        let n_ranked = if place.is_some() { MAX_WALKED } else { limit + 1 };
-        let found = self.service.search_to(call.caller, &request, n_ranked);
+        let n_ranked = if place.is_some() { MAX_RANKED } else { limit + 1 };
+        let found = self.service.search_to(call.caller, request, n_ranked);
         let mut response = found.map_err(|e| refused(&e))?;
-        let n_results = response.results.len();
-        let begin = place.map_or(0, |place| place.find(&response.results));
-        let places: Vec<Place> =
-            (0..n_results).map(|at| Place::of(at, &response.results)).collect();
-        response.results.drain(..begin.min(n_results));
-        response.results.truncate(limit);
-        let total = response.total_matches.unwrap_or(0);
-        let mut value = Answer::of(&response)?.value;
-        let results = value["results"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let Filled { mut value, n_kept } = fill(value, "results", results, &call.budget);
-        let end = begin + n_kept;
-        let mut ended = Vec::new();
-        match places.get(end.wrapping_sub(1)) {
-            Some(last) if end < n_results => value["next"] = json!(last.written()),
-            _ if end < total => {
-                let message = format!(
-                    "only {end} of {total} names are ranked: say more of the name, or add `hint`"
-                );
-                ended.push(Warning::new("walk_too_long", message));
+        let n_found = response.results.len();
+        let begin = place.map_or(0, |place| place.find(&response.results)).min(n_found);
+        let end = n_found.min(begin + limit);
+        let places: Vec<Place> = (begin..end).map(|at| Place::of(at, &response.results)).collect();
+        let has_unranked = response.total_matches.is_some_and(|total| total > n_found);
+        let rest = match places.last() {
+            Some(last) if end < n_found => Some(last.clone()),
+            _ if has_unranked => Some(Place { n_given: end, last: Given::default().closed() }),
+            _ => None,
+        };
+        response.results.truncate(end);
+        response.results.drain(..begin);
+        Ok(Page { response, places, rest })
+    }
+
+    /// Gives the names behind those that are ranked, in an order that never moves.
+    fn in_order(
+        &self,
+        call: &Call<'_>,
+        request: &SearchRequest,
+        place: &Place,
+    ) -> Result<Page, ToolError> {
+        let search_to = |n_results: usize| {
+            let found = self.service.search_to(call.caller, request, n_results);
+            found.map_err(|e| refused(&e))
+        };
+        let ranked: HashSet<String> = search_to(MAX_RANKED)?.results.iter().map(name_of).collect();
+        let mut response = search_to(MAX_WALKED)?;
+        let mut others: BTreeMap<u64, SearchResult> = BTreeMap::new();
+        for result in std::mem::take(&mut response.results) {
+            let name = name_of(&result);
+            if let Some(at) = place.last.place_behind(&name).filter(|_| !ranked.contains(&name)) {
+                others.entry(at).or_insert(result);
             }
-            _ => {}
         }
-        Ok(Answer::new(value).with_n_results(n_kept).with_warnings(&ended))
+        let n_others = others.len();
+        let limit = request.limit_or_default();
+        let results: Vec<SearchResult> = others.into_values().take(limit).collect();
+        let places: Vec<Place> = (1..)
+            .zip(&results)
+            .map(|(n, result)| Place {
+                n_given: place.n_given + n,
+                last: Given::default().behind(&name_of(result)),
+            })
+            .collect();
+        let rest = places.last().filter(|_| n_others > limit).cloned();
+        (response.results, response.best_match) = (results, None);
+        Ok(Page { response, places, rest })
     }
 }
 
 /// Where a walk through names is: how many were given, and which was the last. Names are ranked
 /// by themselves, so that what is behind the last one was not given, whatever came meanwhile.
+/// Behind those that are ranked, the place of the last one in an order that never moves is enough.
+#[derive(Clone)]
 struct Place {
     n_given: usize,
     last: Given,
@@ -85,10 +157,11 @@ impl Place {
         format!("{}{}", self.n_given, self.last.encode())
     }
 
-    fn read(cursor: &str) -> Result<Self, ToolError> {
+    fn read(walk: &Walk, cursor: &str) -> Result<Self, ToolError> {
+        let place = walk.read(cursor)?;
         let read = || {
-            let (n_given, _) = cursor.split_once(|char: char| !char.is_ascii_digit())?;
-            let last = Given::decode(cursor.get(n_given.len()..)?)?;
+            let (n_given, _) = place.split_once(|char: char| !char.is_ascii_digit())?;
+            let last = Given::decode(place.get(n_given.len()..)?)?;
             Some(Place { n_given: n_given.parse().ok()?, last })
         };
         read().ok_or_else(|| bad_cursor(cursor))

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use filters::{MAX_BATCH, MAX_WALKED, SearchRequest, SearchResult, Service};
+use filters::{MAX_BATCH, MAX_RANKED, SearchRequest, SearchResult, Service};
 use model::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -110,7 +110,7 @@ impl Lookup {
         let limit = query.limit_or_default();
         let is_further = progress != Progress::Nothing;
         // Names that came or went since the answer before may have moved its end.
-        let n_ranked = if is_further { MAX_WALKED } else { limit };
+        let n_ranked = if is_further { MAX_RANKED } else { limit };
         let mut response = match service.search_to(caller, query, n_ranked) {
             Ok(response) => response,
             Err(error) => {

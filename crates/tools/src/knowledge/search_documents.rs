@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS, MAX_WALKED};
+use knowledge::limits::{MAX_QUERY_CHARS, MAX_RESULTS};
 use knowledge::{ChunkHit, SearchRequest, Service};
 use model::{Caller, Stage, Warning};
 use schemars::JsonSchema;
@@ -11,11 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{error_of, has_bases, resolved, with_bases};
 use super::metadata_filters::{check_fields, conditions};
-use crate::paging::{
-    Filled, RankedPage, ended, fill_ranked, given, in_fixed_order, n_ranked, take_page,
-};
+use crate::paging::{Filled, RankedPage, fill_ranked, in_fixed_order, n_needed, take_page};
 use crate::timings::timing;
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// The tool.
 pub struct SearchDocuments {
@@ -146,10 +144,11 @@ impl Tool for SearchDocuments {
             explain,
             cursor,
         } = call.parse()?;
-        let given = given(cursor.as_deref())?;
         let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
-        let n_ranked = n_ranked(&given, max_results, MAX_WALKED);
-        let request = SearchRequest { query, knowledge_base_id, threshold, max_results: n_ranked };
+        let walk = Walk::of("search_documents", &json!([query, knowledge_base_id, filters]));
+        let given = walk.read_given(cursor.as_deref())?;
+        let n_needed = n_needed(&given, max_results);
+        let request = SearchRequest { query, knowledge_base_id, threshold, max_results: n_needed };
         let refused =
             |error| error_of(error, &self.service, call.caller, &request.knowledge_base_id);
         let conditions = conditions(&filters.unwrap_or_default())?;
@@ -161,16 +160,24 @@ impl Tool for SearchDocuments {
             check_fields(&conditions, &among.fields)?;
             Some(among)
         };
-        let mut found = self
-            .service
-            .search_among(call.caller, &request, among.as_ref(), call.deadline)
-            .map_err(refused)?;
+        let searched = match given.is_closed() {
+            false => {
+                self.service.search_among(call.caller, &request, among.as_ref(), call.deadline)
+            }
+            true => {
+                let order = |chunk: &str| given.place_behind(chunk);
+                let (service, among) = (&self.service, among.as_ref());
+                service.search_in_order(call.caller, &request, among, &order, call.deadline)
+            }
+        };
+        let mut found = searched.map_err(refused)?;
         if among.is_some_and(|among| among.n_documents() == 0) {
             let message = "no document passes `filters`";
             found.warnings.push(Warning::new("filtered_out", message));
         }
-        let n_found = found.results.len();
-        let rest = take_page(&mut found.results, |chunk| &chunk.chunk_id, &given, max_results);
+        let (hits, looked_to) = (&mut found.results, found.looked_to);
+        let (rest, looked_to) =
+            take_page(hits, |hit| &hit.chunk_id, &given, max_results, looked_to);
         let results: Vec<Value> = found
             .results
             .iter()
@@ -193,14 +200,13 @@ impl Tool for SearchDocuments {
             value["timings"] = found.timings.iter().map(timing).map(Value::Object).collect();
         }
         let names = found.results.iter().map(|chunk| vec![chunk.chunk_id.as_str()]).collect();
-        let page = RankedPage { given: given.clone(), names, rest };
+        let page = RankedPage { walk: &walk, given: given.clone(), names, rest, looked_to };
         let answer = Answer::new(value).with_warnings(&found.warnings);
         let Filled { mut value, n_kept } =
             fill_ranked(answer.value, "results", results, page, &call.budget);
         value["count"] = json!(n_kept);
-        let ended = ended(&given, &value, n_found, MAX_WALKED);
-        let ended: Vec<Warning> = in_fixed_order(&given).into_iter().chain(ended).collect();
-        let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&ended);
+        let in_order: Vec<Warning> = in_fixed_order(&given).into_iter().collect();
+        let mut answer = Answer::new(value).with_n_results(n_kept).with_warnings(&in_order);
         for (idx, chunk) in found.results.iter().take(n_kept).enumerate() {
             answer = answer.with_around(chunk.around.at(format!("/results/{idx}/content")));
         }

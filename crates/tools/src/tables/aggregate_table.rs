@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::Caller;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tables::{AggregateResponse, CellWindow, Schema, Service};
 use text::Budget;
 
@@ -16,7 +16,7 @@ use super::schemas::aggregate_input_schema;
 use super::written::row_objects;
 use crate::paging::{Filled, NOTICE_CHARS, fill};
 use crate::per_caller::PerCaller;
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// The tool.
 pub struct AggregateTable {
@@ -39,8 +39,13 @@ impl Tool for AggregateTable {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        let walk = walk_of(call.arguments);
+        let mut accepted = call.arguments.clone();
+        if let Some(Value::String(cursor)) = accepted.get_mut("cursor") {
+            *cursor = walk.read(cursor)?.to_owned();
+        }
         let arguments: AggregateArguments =
-            from_accepted(call.arguments.clone()).map_err(|cause| error(&cause))?;
+            from_accepted(accepted).map_err(|cause| error(&cause))?;
         let request = arguments.into_request().map_err(|cause| error(&cause))?;
         let mut response = self
             .service
@@ -50,8 +55,23 @@ impl Tool for AggregateTable {
         response.warnings.retain(|warning| warning.code != "groups_cut");
         let table = request.table.as_deref();
         let schema = schema_of(&self.service, call.caller, table);
-        aggregate_answer(schema, &response, call.budget)
+        let mut answer = aggregate_answer(schema, &response, call.budget)?;
+        if let Some(Value::String(next)) = answer.value.get_mut("next") {
+            *next = walk.written(next);
+        }
+        Ok(answer)
     }
+}
+
+/// Gives the walk through the groups that arguments ask for.
+fn walk_of(arguments: &Map<String, Value>) -> Walk {
+    let how_much = ["cursor", "limit", "offset"];
+    let of: Map<String, Value> = arguments
+        .iter()
+        .filter(|(name, _)| !how_much.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    Walk::of("aggregate_table", &Value::Object(of))
 }
 
 /// Writes an answer.

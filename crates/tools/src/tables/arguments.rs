@@ -352,7 +352,13 @@ impl MeasureArgument {
 fn sort_requests(arguments: Vec<SortArgument>) -> Vec<SortRequest> {
     let request = |argument| {
         let (id, is_descending) = match argument {
-            SortArgument::Field(id) => (id, false),
+            // `-year` is how many interfaces write it; no field has such a name.
+            SortArgument::Field(id) | SortArgument::Sort { id, desc: None } => {
+                match id.strip_prefix('-') {
+                    Some(field) => (field.to_owned(), true),
+                    None => (id, false),
+                }
+            }
             SortArgument::Sort { id, desc } => (id, desc.unwrap_or(false)),
         };
         let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
@@ -370,4 +376,23 @@ fn within(field: &str, least: u64, received: u64) -> Result<u64> {
         received: received.to_string(),
         expected: format!("an integer from {least} to {FURTHEST}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dash_before_a_field_sorts_downwards() {
+        let sorted = |argument: Value| {
+            let argument: SortArgument = serde_json::from_value(argument).unwrap();
+            let request = sort_requests(vec![argument]).remove(0);
+            (request.id, request.direction)
+        };
+        use Direction::{Ascending, Descending};
+        assert_eq!(sorted(json!("year")), ("year".to_owned(), Ascending));
+        assert_eq!(sorted(json!("-year")), ("year".to_owned(), Descending));
+        assert_eq!(sorted(json!({ "id": "-year" })), ("year".to_owned(), Descending));
+        assert_eq!(sorted(json!({ "id": "year", "desc": true })), ("year".to_owned(), Descending));
+    }
 }

@@ -8,7 +8,7 @@ use contexts::limits::{DEFAULT_NODE_CHARS, DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_T
 use contexts::{NodeRequest, Service};
 use model::{Caller, Deadline};
 use serde_json::json;
-use tools::contexts::{ChunkPage, error, n_ranked_chunks, page_of_chunks, read_node};
+use tools::contexts::{ChunksAsked, error, page_of_chunks, read_node};
 use tools::{Code, ToolError};
 
 use super::body;
@@ -402,19 +402,17 @@ async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Respons
     if let Some(problem) = problem {
         return coded(&ToolError::bad_request(problem));
     }
-    let given = match tools::given(question.cursor.as_deref()) {
-        Ok(given) => given,
-        Err(refused) => return coded(&refused),
-    };
     let budget = rest.app.caps().before_redaction();
-    with(rest, "POST /v1/tools/{id}/search", move |service, caller, deadline| {
-        let n_ranked = n_ranked_chunks(&given, top_k);
-        let found = service.search(caller, &id, &question.query, n_ranked, deadline)?;
-        let ChunkPage { value, arounds } = page_of_chunks(found, given, top_k, &budget);
-        let mut reply = Reply::ok(value)
-            .with_n_results(arounds.len())
+    let service = rest.app.contexts.clone();
+    rest.answer("POST /v1/tools/{id}/search", move |caller, deadline| {
+        let service = service.ok_or_else(not_served)?;
+        let ToolSearchBody { query, cursor, .. } = question;
+        let asked = ChunksAsked { tool: &id, query: &query, top_k, cursor };
+        let page = page_of_chunks(&service, caller, asked, &budget, deadline)?;
+        let mut reply = Reply::ok(page.value)
+            .with_n_results(page.arounds.len())
             .with_source_text(&["/results/*/chunk/chunk_text"]);
-        for around in arounds {
+        for around in page.arounds {
             reply = reply.with_around(around);
         }
         Ok(reply)
