@@ -1,6 +1,7 @@
 //! The family's calls in Rust types.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -339,8 +340,13 @@ impl Service {
                     Err(store::Error::UnknownNamespace { .. }) => return Ok(None),
                     found => found?,
                 };
-                if let Some(document) = found.iter().find(|document| is_it(document.id.as_str())) {
-                    return Ok(Some(document.id.to_string()));
+                // The name of a root also begins those of others, beside it and inside of it.
+                let is_of_root = |path: &str| {
+                    self.0.indexer.roots().owner_of(Path::new(path)).is_some_and(|one| one == root)
+                };
+                let meant = found.iter().map(|document| document.id.as_str());
+                if let Some(path) = meant.filter(|path| is_it(path)).find(|path| is_of_root(path)) {
+                    return Ok(Some(path.to_owned()));
                 }
                 after = found.last().map(|document| document.id.clone());
                 if found.len() < FIND_PAGE {

@@ -83,7 +83,8 @@ impl Roots {
     /// Finds the root that a path of a caller lies in, and the resolved path.
     ///
     /// A path outside every root is forbidden whether it exists or not, so that nobody learns
-    /// what is elsewhere.
+    /// what is elsewhere. What is in a root of others inside one that the caller may use is missing, as
+    /// what is not there: nobody learns that there is such a root.
     ///
     /// Blanks and quotes around a path belong to it only where it leads somewhere with them.
     pub fn locate(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
@@ -96,7 +97,6 @@ impl Roots {
     }
 
     fn locate_exactly(&self, caller: &Caller, given: &str) -> Result<(&Root, PathBuf)> {
-        let forbidden = || Error::Forbidden { path: shown(given) };
         if given.is_empty() || given.contains('\0') || given.len() > MAX_PATH_BYTES {
             return Err(Error::BadPath { path: shown(given), problem: NO_PATH });
         }
@@ -110,14 +110,15 @@ impl Roots {
                 .map_err(|problem| Error::BadPath { path: shown(given), problem })?;
             path = &inside;
         }
-        let Some(resolved) = self.resolved(caller, path) else {
-            // What does not exist is missing only where the caller may look at all.
-            return match self.root_of(caller, &lexically_resolved(path)) {
-                Some(_) => Err(Error::NotFound { path: shown(given) }),
-                None => Err(forbidden()),
-            };
+        // What does not exist is missing only where the caller may look at all.
+        let refused = |path: &Path| match self.is_below_visible(caller, path) {
+            true => Error::NotFound { path: shown(given) },
+            false => Error::Forbidden { path: shown(given) },
         };
-        let root = self.root_of(caller, &resolved).ok_or_else(forbidden)?;
+        let Some(resolved) = self.resolved(caller, path) else {
+            return Err(refused(&lexically_resolved(path)));
+        };
+        let root = self.root_of(caller, &resolved).ok_or_else(|| refused(&resolved))?;
         Ok((root, resolved))
     }
 
@@ -203,6 +204,12 @@ impl Roots {
             .iter()
             .filter(|root| resolved.starts_with(&root.path))
             .max_by_key(|root| root.path.components().count())
+    }
+
+    /// Tells whether a path lies in a folder that the caller may use, also where it is that of
+    /// somebody else inside of it.
+    fn is_below_visible(&self, caller: &Caller, path: &Path) -> bool {
+        self.visible(caller).into_iter().any(|root| path.starts_with(&root.path))
     }
 
     /// Finds the root that a resolved path belongs to, if the caller may use it: what is in an

@@ -267,8 +267,12 @@ fn what_is_in_an_inner_root_belongs_to_it_for_every_caller() {
     assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
     let request = PreviewRequest { path: secret, ..PreviewRequest::default() };
     let preview = |caller: &Caller| opened.service.preview(caller, &request);
-    assert!(matches!(preview(&reader()), Err(Error::Forbidden { .. })));
+    // As what is not there: nobody learns that there is such a root, nor what is in it.
+    assert!(matches!(preview(&reader()), Err(Error::NotFound { .. })));
     assert!(preview(&finance).is_ok());
+    let is_secret = |path: &str| path.ends_with("secret.txt");
+    assert_eq!(opened.service.find_path(&reader(), &is_secret).unwrap(), None);
+    assert!(opened.service.find_path(&finance, &is_secret).unwrap().is_some());
     // Indexing the outer root again neither takes the inner one's files nor removes them.
     assert_eq!(opened.index_all(), Indexed::default());
     assert_eq!(opened.n_found(&finance, "lighthouse"), 2);
@@ -308,7 +312,7 @@ fn a_search_keeps_to_folders_inside_roots() {
     assert_eq!(search(&["a"]).unwrap(), a);
     assert_eq!(search(&["a/deep", "ab"]).unwrap(), "/a/deep/two.txt /ab/three.txt");
     assert_eq!(search(&[""]).unwrap(), format!("{a} /ab/three.txt /four.txt"));
-    assert!(matches!(search(&["inner"]), Err(Error::Forbidden { .. })));
+    assert!(matches!(search(&["inner"]), Err(Error::NotFound { .. })));
     assert!(matches!(search(&["four.txt"]), Err(Error::BadPath { .. })));
     assert!(matches!(search(&["none"]), Err(Error::NotFound { .. })));
     // A path in quotes, and the folder's own name.
