@@ -24,6 +24,7 @@ mod environment;
 mod escapes;
 mod hashes;
 mod iban;
+mod json_rows;
 mod key_block;
 mod names;
 mod numbers;
@@ -181,6 +182,7 @@ fn found_by(text: &str, has_signs: bool, is_announced: bool) -> Vec<PrivatePiece
     if is_announced {
         credentials::find(text, &mut found);
         columns::find(text, &mut found);
+        json_rows::find(text, &mut found);
         sql::find(text, &mut found);
     }
     environment::find(text, &mut found);
@@ -190,6 +192,7 @@ fn found_by(text: &str, has_signs: bool, is_announced: bool) -> Vec<PrivatePiece
     iban::find(text, &mut found);
     numbers::find(text, &mut found);
     email::find(text, &mut found);
+    email::find_said(text, &mut found);
     found
 }
 
