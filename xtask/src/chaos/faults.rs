@@ -237,7 +237,8 @@ fn damage(
         }
     }
     let repaired = process::read(with_flag(site, "check", "--repair"), COMMAND)?;
-    ensure!(repaired.status.success(), "`check --repair` failed: {}", repaired.stderr);
+    let said = repaired.stdout + &repaired.stderr;
+    ensure!(repaired.status.success(), "`check --repair` failed: {said}");
     site.start()
 }
 
