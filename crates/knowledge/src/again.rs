@@ -16,8 +16,9 @@ use crate::{Result, Service};
 /// How soon the uploads of a collection are looked at again after they came.
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The longest pause between two looks.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
+/// The longest pause between two looks: so long do uploads wait at most once what was in the way is
+/// gone, a full disk for one.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often it is looked for collections of which nobody here knows that something waits.
 const LOOK_EVERYWHERE: Duration = Duration::from_secs(60);
