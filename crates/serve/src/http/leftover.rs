@@ -100,7 +100,7 @@ mod tests {
         assert!(body.frame().await.is_some());
         drop(body);
         while n_read.load(Ordering::SeqCst) < 10 {
-            tokio::task::time::sleep(ANSWER_FIRST).await;
+            tokio::time::sleep(ANSWER_FIRST).await;
         }
         let (body, n_read) = pieces();
         assert_eq!(ReadToEnd::of(body).collect().await.unwrap().to_bytes().len(), 50);
