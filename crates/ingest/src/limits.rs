@@ -54,6 +54,9 @@ pub const CRASHES_BEFORE_GROUPS: u32 = 3;
 pub const DOCUMENTS_PER_GROUP: usize = 64;
 /// A group during which the process ended is divided into so many.
 pub const GROUP_PARTS: usize = 8;
+/// How long a process has to live before it tries a document alone again over which one has ended:
+/// whoever ends processes from outside, soon after they start, says nothing about the document.
+pub const CALM_BEFORE_SUSPECT: Duration = Duration::from_secs(2);
 /// How often the process may end over a document alone before the document is left out.
 pub const CRASHES_PER_DOCUMENT: u32 = 3;
 /// How often a job may end by a failure that can pass before it counts as failed.

@@ -1,6 +1,7 @@
 //! Uploads whose job ended without them: it failed by something that lasted longer than its
-//! attempts, or ran into a fault. What was acknowledged is not given up; it is tried again, less
-//! and less often.
+//! attempts, or ran into a fault; and those of which this process knows nothing, because another
+//! one ended between the row and its job. What was acknowledged is not given up; it is tried again,
+//! less and less often.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,19 +10,26 @@ use parking_lot::Mutex;
 use store::TypedObject;
 
 use crate::jobs::ADD_JOB;
-use crate::objects::Collection;
+use crate::objects::{Collection, waiting_anywhere};
 use crate::{Result, Service};
 
 /// How soon the uploads of a collection are looked at again after they came.
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The longest pause between two looks.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
+/// The longest pause between two looks: so long do uploads wait at most once what was in the way is
+/// gone, a full disk for one.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The collections in which something may wait, as far as this process knows; what an earlier one
-/// left is found at the start.
+/// How often it is looked for collections of which nobody here knows that something waits.
+const LOOK_EVERYWHERE: Duration = Duration::from_secs(60);
+
+/// The collections in which something may wait.
 #[derive(Default)]
-pub(crate) struct Unfinished(Mutex<BTreeMap<String, Next>>);
+pub(crate) struct Unfinished {
+    collections: Mutex<BTreeMap<String, Next>>,
+    /// When it was looked everywhere last.
+    looked: Mutex<Option<Instant>>,
+}
 
 /// When a collection is looked at again.
 #[derive(Debug, Clone, Copy)]
@@ -41,17 +49,27 @@ impl Unfinished {
     /// Notes that uploads of a collection wait.
     pub(crate) fn begin(&self, collection: &str) {
         let next = Next { due: Instant::now() + FIRST_PAUSE, pause: FIRST_PAUSE };
-        self.0.lock().entry(collection.to_owned()).or_insert(next);
+        self.collections.lock().entry(collection.to_owned()).or_insert(next);
     }
 
     /// Takes out the collections to look at now. What comes from here on is noted anew.
     fn take_due(&self, now: Instant) -> BTreeMap<String, Next> {
-        self.0.lock().extract_if(.., |_, next| next.due <= now).collect()
+        self.collections.lock().extract_if(.., |_, next| next.due <= now).collect()
     }
 
     /// Notes when a collection is looked at next.
     fn keep(&self, collection: String, next: Next) {
-        self.0.lock().insert(collection, next);
+        self.collections.lock().insert(collection, next);
+    }
+
+    /// Tells whether it is time to look everywhere, and takes note that somebody does.
+    fn is_time_to_look(&self, now: Instant) -> bool {
+        let mut looked = self.looked.lock();
+        let is_time = looked.is_none_or(|looked| now.duration_since(looked) >= LOOK_EVERYWHERE);
+        if is_time {
+            *looked = Some(now);
+        }
+        is_time
     }
 }
 
@@ -72,6 +90,11 @@ impl Service {
     ///
     /// When the store fails, or the queue is full; a later call goes on.
     pub fn take_up_again(&self, now: Instant) -> Result<usize> {
+        if self.1.unfinished.is_time_to_look(now) {
+            for document in self.documents_waiting(&waiting_anywhere())? {
+                self.1.unfinished.begin(document.collection_id.as_str());
+            }
+        }
         let (mut n_jobs, mut outcome) = (0, Ok(()));
         for (id, next) in self.1.unfinished.take_due(now) {
             match self.look_again(&id) {
@@ -166,6 +189,29 @@ mod tests {
         assert_eq!(state(), DocumentState::Ready);
         assert_eq!(world.search(&ann, &base, "giraffes").results.len(), 1);
         assert_eq!(world.service.take_up_again(later + LONGEST_PAUSE).unwrap(), 0);
+    }
+
+    /// What another process took and ended before it asked for the job waited until something else
+    /// came into the collection, or a server was started again.
+    #[test]
+    fn uploads_of_which_nobody_knows_are_found() {
+        let mut world = Fixture::idle();
+        let ann = member("acme", "ann");
+        let base = world.base(&ann, "Rules", Visibility::Private);
+        let collection = world.collection(&ann, &base, open_collection("All"));
+        let new = vec![NewDocument::text("", "Giraffes are fed at noon.")];
+        let accepted = world.service.add_documents(&ann, &collection, new).unwrap();
+        let id = accepted.documents[0].id.as_str();
+        // The row without its job is what a process leaves that ends between the two.
+        world.queue.cancel(&accepted.job.id).unwrap();
+        let service = Service::new(Fixture::another_config(&world.service));
+        world.start_workers();
+        let now = Instant::now();
+        assert_eq!(service.take_up_again(now).unwrap(), 0, "who took it may be asking for the job");
+        assert_eq!(service.take_up_again(now + 2 * FIRST_PAUSE).unwrap(), 1);
+        world.settle();
+        assert_eq!(service.get_document(&ann, id).unwrap().state, DocumentState::Ready);
+        assert_eq!(service.take_up_again(now + LOOK_EVERYWHERE + LONGEST_PAUSE).unwrap(), 0);
     }
 
     /// A reload made another service over the same store: each of the two had locks of its own, so

@@ -11,7 +11,9 @@ use crate::new_document::{
     NewDocument, file_name_of, is_titled, metadata_of, tags_of, title_of, with_tags,
 };
 use crate::object_ids::KnowledgeDocumentId;
-use crate::objects::{Collection, Document, DocumentState, TAGS, document_of_chunk, same_content};
+use crate::objects::{
+    Collection, Document, DocumentState, TAGS, Upload, document_of_chunk, same_content,
+};
 use crate::uploads::Staged;
 use crate::{Error, Result, Service, limits};
 
@@ -223,10 +225,11 @@ impl Service {
         let staged = self.stage(&before, new);
         let Staged { upload, sha256, with_row } =
             staged.inspect_err(|_| self.1.backlog.fewer(collection.id.as_str(), 1))?;
-        let mut earlier = None;
+        let mut before = None;
         let now = self.0.clock.now();
         let adding = self.1.adding.read();
         let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
+            before = Some(document.clone());
             document.remember();
             // A title that somebody gave stays, and so do metadata and tags, unless the new content
             // has its own.
@@ -250,27 +253,57 @@ impl Service {
             document.version += 1;
             document.error = None;
             document.updated_at = now;
-            earlier = document.upload.replace(upload.clone());
+            document.upload = Some(upload.clone());
             Ok::<_, Error>(with_row.iter().cloned().collect())
         });
         drop(adding);
-        let document =
-            match changed.and_then(|found| found.ok_or_else(|| Error::missing("Document", id))) {
-                Ok(document) => document,
-                Err(error) => {
-                    self.forget_uploads([upload.staged.as_str()]);
-                    self.1.backlog.fewer(collection.id.as_str(), 1);
-                    return Err(error);
+        let accepted = changed
+            .and_then(|found| found.ok_or_else(|| Error::missing("Document", id)))
+            .and_then(|document| Ok((document, self.submit_additions(&collection)?)));
+        let (document, job) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // What is refused must not come all the same.
+                if let Some(before) = &before
+                    && let Err(error) = self.take_back(before, &upload)
+                {
+                    let cause = model::with_causes(&error);
+                    tracing::warn!(
+                        document = id,
+                        cause,
+                        "a refused content could not be taken back"
+                    );
                 }
-            };
+                self.forget_uploads([upload.staged.as_str()]);
+                self.1.backlog.fewer(collection.id.as_str(), 1);
+                return Err(error);
+            }
+        };
         // The content before waited in vain: nobody will read it any more.
-        self.forget_uploads(earlier.iter().map(|earlier| earlier.staged.as_str()));
+        let earlier = before.as_ref().and_then(Document::staged);
+        self.forget_uploads(earlier);
         self.1.backlog.fewer(collection.id.as_str(), usize::from(earlier.is_some()));
-        // The row says what waits: should the queue be full now, the next job takes it along.
-        let job = self.submit_additions(&collection)?;
         let same = Same { document: document.id.clone(), others: self.same_as(&document)? };
         let duplicates = self.visible_duplicates(caller, vec![same])?;
         Ok(Accepted { documents: vec![document], job, duplicates })
+    }
+
+    /// Makes a document what it was before an upload that nobody asked a job for, unless somebody
+    /// else has changed it since.
+    fn take_back(&self, before: &Document, upload: &Upload) -> Result<()> {
+        // Nobody is between its two looks at the row.
+        let _writing = self.1.writing.lock();
+        let id = before.id.as_str();
+        let Some((document, version)) = Document::load(&*self.0.catalogue, id)? else {
+            return Ok(());
+        };
+        if document.staged() != Some(upload.staged.as_str()) {
+            return Ok(());
+        }
+        match self.0.catalogue.apply(&[Change::PutIfUnchanged(before.to_object(version)?)]) {
+            Err(store::Error::Conflict { .. }) => Ok(()),
+            applied => Ok(applied.map(|_| ())?),
+        }
     }
 
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.

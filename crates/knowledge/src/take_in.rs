@@ -102,7 +102,7 @@ impl Service {
             match current {
                 // Another server finished it while this one had lost its job.
                 Some((current, _)) if is_done(&current, addition) => {}
-                Some((current, _)) if current.version == addition.version => {
+                Some((current, _)) if is_wanted(&current, addition) => {
                     wanted.push((*addition, *prepared, current));
                 }
                 // Another content came meanwhile, or the document is gone.
@@ -136,12 +136,11 @@ impl Service {
                     None => gone.push(prepared.document.id.clone()),
                     Some((document, _)) if is_done(&document, addition) => {}
                     Some((mut document, version)) => {
+                        let is_latest = is_wanted(&document, addition);
                         replaced.extend(count(current, &mut document, addition, prepared));
                         document.updated_at = self.0.clock.now();
                         // The row of a newer content names that one: it is no version of this.
-                        if document.version == addition.version
-                            && let Some(compared) = compared.get(&document.id)
-                        {
+                        if is_latest && let Some(compared) = compared.get(&document.id) {
                             let n_bytes = addition.n_bytes;
                             let version =
                                 self.version_changes(current, &document, n_bytes, compared)?;
@@ -246,7 +245,7 @@ impl UploadSource {
         while let Some(addition) = self.waiting.pop_front() {
             let current = Document::load(&*self.service.0.catalogue, addition.document.as_str())?;
             let document = match current {
-                Some((document, _)) if document.version == addition.version => document,
+                Some((document, _)) if is_wanted(&document, &addition) => document,
                 _ => {
                     // It was replaced or deleted meanwhile.
                     self.service.forget_uploads([addition.staged.as_str()]);
@@ -393,7 +392,7 @@ fn count(
     prepared: &Prepared,
 ) -> Vec<String> {
     let was_indexed = document.state.is_indexed();
-    let is_latest = document.version == addition.version;
+    let is_latest = is_wanted(document, addition);
     if is_latest {
         document.upload = None;
     }
@@ -467,6 +466,14 @@ fn kept_original(document: &mut Document, addition: &Addition) -> Vec<String> {
     before.into_iter().filter(|file| *file != addition.staged).collect()
 }
 
+/// Tells whether an upload is the newest content of its document. No two uploads have the same name,
+/// while a document gets its number back when a content cannot be read; jobs of an earlier version
+/// name uploads that no row does.
+fn is_wanted(document: &Document, addition: &Addition) -> bool {
+    document.version == addition.version
+        && document.staged().is_none_or(|staged| staged == addition.staged)
+}
+
 /// Tells whether an upload is indexed already: counting it again would note it twice.
 fn is_done(document: &Document, addition: &Addition) -> bool {
     document.version == addition.version
@@ -538,5 +545,50 @@ mod tests {
         count(&mut of, &mut document, &addition, &prepared);
         assert_eq!((document.title.as_str(), document.state), ("later", DocumentState::Replacing));
         assert_ne!(document.original.unwrap().file, addition.staged, "its file is gone");
+    }
+
+    /// A content that could not be read gives its number back, and the next one has it again: a job
+    /// that had listed the unreadable one took the acknowledged one away.
+    #[test]
+    fn an_upload_is_not_taken_for_another_of_the_same_number() {
+        let mut world = Fixture::new();
+        let ann = member("acme", "ann");
+        let base = world.base(&ann, "Rules", Visibility::Private);
+        let collection = world.collection(&ann, &base, open_collection("All"));
+        let added = world.add(&ann, &collection, &["The first rule."]);
+        let id = added.documents[0].id.as_str();
+        world.stop_workers();
+        let service = &world.service;
+        let id_of_collection = CollectionId::new(&collection);
+        let put = |text: &str| {
+            service.replace_document(&ann, id, NewDocument::text("", text)).unwrap();
+            let (collection, _) =
+                Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
+            let additions = crate::jobs::Additions::of(&collection);
+            service.waiting_uploads(&collection, &additions).unwrap().remove(0)
+        };
+        let unreadable = put("Nobody can read this.");
+        let document = service.get_document(&ann, id).unwrap();
+        let (of, _) = Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
+        let prepared = Prepared {
+            document: store::Document {
+                id: document.store_id(),
+                title: String::new(),
+                attributes: attributes(&of),
+                metadata: serde_json::Value::Null,
+                fingerprint: String::new(),
+                passages: vec![],
+            },
+            outcome: ReadOutcome::Failed,
+            reason: Some("no text".to_owned()),
+        };
+        let write = || service.write(&id_of_collection, &[(&unreadable, &prepared)]).unwrap();
+        write();
+        assert_eq!(service.get_document(&ann, id).unwrap().state, DocumentState::Ready);
+        let next = put("The second rule.");
+        assert_eq!(next.version, unreadable.version);
+        write();
+        let document = service.get_document(&ann, id).unwrap();
+        assert_eq!(document.staged(), Some(next.staged.as_str()), "it was acknowledged");
     }
 }

@@ -66,7 +66,7 @@ impl Service {
         self.documents_waiting(&waiting_in(collection.as_str()))
     }
 
-    fn documents_waiting(&self, lookup: &Lookup) -> Result<Vec<Document>> {
+    pub(crate) fn documents_waiting(&self, lookup: &Lookup) -> Result<Vec<Document>> {
         let found = self.0.catalogue.find(Document::KIND, lookup)?;
         Ok(found.into_iter().map(Document::from_object).collect::<store::Result<_>>()?)
     }
@@ -126,6 +126,8 @@ impl Service {
         let collections: BTreeSet<&str> =
             waiting.iter().map(|document| document.collection_id.as_str()).collect();
         for id in collections {
+            // A job that is there may fail as any other.
+            self.1.unfinished.begin(id);
             if let Some((collection, _)) = Collection::load(&*self.0.catalogue, id)?
                 && self.0.queue.active(ADD_JOB, id)?.is_none()
             {

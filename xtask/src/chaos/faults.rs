@@ -19,11 +19,16 @@ pub(crate) const COMMAND: Limit = Limit::minutes("a command of the binary", 5);
 /// Changes of one round, at most.
 const MAX_CHANGES: usize = 12;
 
+/// Kills that follow each other, at least: more than a document may be blamed for.
+const MIN_KILLS: usize = 4;
+
 /// Something that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The process is killed in the middle of changes.
     Kill,
+    /// The process is killed again and again, soon after each start.
+    KillStorm,
     /// The process is asked to end in the middle of changes.
     Stop,
     /// The process stands still for a moment, as on a disk that does not answer.
@@ -49,8 +54,9 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALL: [Fault; 12] = [
+    pub(crate) const ALL: [Fault; 13] = [
         Fault::Kill,
+        Fault::KillStorm,
         Fault::Stop,
         Fault::Stall,
         Fault::Reload,
@@ -72,6 +78,7 @@ impl Fault {
                 Fault::SlowDisk => (slow_disk::can_be_slow(), "`strace`"),
                 Fault::SourceAway => (site.upstreams().has_postgres(), "PostgreSQL"),
                 Fault::Kill
+                | Fault::KillStorm
                 | Fault::Stop
                 | Fault::Stall
                 | Fault::Reload
@@ -101,6 +108,7 @@ impl Fault {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Fault::Kill => "kill -9",
+            Fault::KillStorm => "kill -9 again and again",
             Fault::Stop => "stop",
             Fault::Stall => "stall",
             Fault::Reload => "reload",
@@ -124,6 +132,8 @@ impl Fault {
     ) -> anyhow::Result<()> {
         match self {
             Fault::Kill => during_changes(site, ledger, random, Site::kill),
+            Fault::KillStorm => (0..MIN_KILLS + random.below(MIN_KILLS))
+                .try_for_each(|_| during_changes(site, ledger, random, Site::kill)),
             Fault::Stop => during_changes(site, ledger, random, Site::stop),
             Fault::Stall => {
                 site.signal(Signal::STOP);
@@ -237,7 +247,8 @@ fn damage(
         }
     }
     let repaired = process::read(with_flag(site, "check", "--repair"), COMMAND)?;
-    ensure!(repaired.status.success(), "`check --repair` failed: {}", repaired.stderr);
+    let said = repaired.stdout + &repaired.stderr;
+    ensure!(repaired.status.success(), "`check --repair` failed: {said}");
     site.start()
 }
 

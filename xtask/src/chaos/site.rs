@@ -13,9 +13,11 @@ use super::upstreams::Upstreams;
 /// The size of the small disk.
 const DISK: &str = "size=96m";
 
-/// What a configuration needs for these rounds: no rate.
+/// What a configuration needs for these rounds: no rate, and few kept answers, which would fill the
+/// small disk.
 const CONFIG: &str = "data_dir = \"disk/data\"\n\
-    [limits]\nrate_per_minute = { default = 1000000, rest = 1000000 }\n";
+    [limits]\nrate_per_minute = { default = 1000000, rest = 1000000 }\n\
+    [audit]\nkeep_answers_mb = 4\n";
 
 /// The last lines of the server that a failed round shows.
 const TOLD_LINES: usize = 200;

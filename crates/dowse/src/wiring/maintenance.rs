@@ -39,7 +39,8 @@ pub(crate) fn keep_in_shape(shared_state: SharedState, shutdown: CancellationTok
 /// The time between two looks at what jobs may have left.
 const TAKE_UP_EVERY: Duration = Duration::from_secs(5);
 
-/// Lets uploads be tried again whose job ended without them, until `shutdown`.
+/// Lets jobs run that nobody waits for, and uploads be tried again whose job ended without them, until
+/// `shutdown`.
 pub(crate) fn take_uploads_up(shared_state: SharedState, shutdown: CancellationToken) {
     tokio::spawn(async move {
         loop {
@@ -47,12 +48,21 @@ pub(crate) fn take_uploads_up(shared_state: SharedState, shutdown: CancellationT
                 () = tokio::time::sleep(TAKE_UP_EVERY) => {}
                 () = shutdown.cancelled() => return,
             }
-            let Some(knowledge) = shared_state.knowledge.get() else { continue };
-            let take_up = move || knowledge.take_up_again(Instant::now());
+            let queue = shared_state.opened().map(|kept| std::sync::Arc::clone(&kept.queue));
+            let knowledge = shared_state.knowledge.get();
+            let take_up = move || -> anyhow::Result<()> {
+                if let Some(queue) = queue {
+                    queue.take_up_lost()?;
+                }
+                if let Some(knowledge) = knowledge {
+                    knowledge.take_up_again(Instant::now())?;
+                }
+                Ok(())
+            };
             match tokio::task::spawn_blocking(take_up).await {
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "uploads could not be taken up again"),
-                Err(error) => tracing::warn!(%error, "taking up uploads again stopped"),
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "jobs could not be taken up again"),
+                Err(error) => tracing::warn!(%error, "taking up jobs again stopped"),
             }
         }
     });

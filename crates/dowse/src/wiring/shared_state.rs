@@ -382,6 +382,11 @@ impl SharedState {
         Arc::clone(slots)
     }
 
+    /// Gives the store and the queue where they are open.
+    pub(crate) fn opened(&self) -> Option<&OpenStore> {
+        self.kept.get()
+    }
+
     /// Gives the store and the queue, opening them when that has not happened.
     pub(crate) fn open_store(&self) -> anyhow::Result<&OpenStore> {
         if let Some(kept) = self.kept.get() {

@@ -105,6 +105,46 @@ impl Hooks for Deadly {
     }
 }
 
+/// Somebody ends the process soon after each of its starts, whatever it works on.
+struct Hasty {
+    started: std::time::Instant,
+}
+
+impl Hooks for Hasty {
+    fn cut(&self, item: &Item, blocks: &[Block]) -> Result<Vec<Passage>, Warning> {
+        let is_killed = self.started.elapsed() < limits::CALM_BEFORE_SUSPECT / 2;
+        assert!(!is_killed || blocks.is_empty(), "this panic is the end of the process");
+        Cut::prose().cut(item, blocks)
+    }
+}
+
+/// Six kills within three seconds left a plain text out for ever.
+#[test]
+fn a_document_is_not_blamed_for_kills_that_follow_each_other() {
+    let machine = Machine::new();
+    let namespace = NamespaceId::new("documents");
+    machine.store.create_namespace(&namespace, &Manifest::current(None)).unwrap();
+    machine.start().submit(new()).unwrap();
+    for n_crashes in 0_u32.. {
+        assert!(n_crashes <= limits::CRASHES_BEFORE_GROUPS + 1, "it is tried too soon");
+        let queue = machine.start();
+        let (context, _) = queue.next(Priority::Low).unwrap();
+        let hooks = Hasty { started: std::time::Instant::now() };
+        let pipeline = Pipeline::in_process(machine.store.clone(), namespace.clone(), hooks);
+        let block = Block::new("Text.".to_owned(), Pointer::Line(1), BlockKind::Paragraph);
+        let item = Item::new(DocumentId::new("innocent"), "");
+        let mut source = ListSource::new(vec![(item, ItemContent::Blocks(vec![block]))]);
+        let run = || pipeline.run(&mut source, context.progress());
+        if let Ok(report) = catch_unwind(AssertUnwindSafe(run)) {
+            assert_eq!(report.unwrap().n_written, 1);
+            break;
+        }
+    }
+    let page = DocumentPage { limit: 10, ..DocumentPage::default() };
+    let documents = machine.store.documents(&namespace, &page).unwrap();
+    assert_eq!((documents.len(), documents[0].n_passages), (1, 1));
+}
+
 #[test]
 fn one_document_that_ends_the_process_is_left_out_and_no_other() {
     const N_DOCUMENTS: usize = 300;

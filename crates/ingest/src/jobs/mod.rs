@@ -5,6 +5,7 @@ mod crashes;
 mod forgetting;
 mod job;
 mod joining;
+mod lost;
 mod queue;
 mod requests;
 mod resting;

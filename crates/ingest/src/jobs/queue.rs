@@ -1,6 +1,6 @@
 //! The queue: what waits, what runs, what is known of what is done.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ pub(super) struct State {
     pub(super) is_closing: bool,
     /// Jobs that are taken to begin and are not among those that run yet: the catalogue may have
     /// them as running already.
-    pub(super) n_beginning: usize,
+    pub(super) beginning: HashSet<JobId>,
     /// No sign of life of this server reached the catalogue for the length of a lease: its jobs may
     /// have been given to others.
     pub(super) is_lost: bool,
@@ -256,15 +256,18 @@ impl JobQueue {
                     if let Some(first) = state.waiting.first_entry()
                         && first.key().0.0 >= least
                     {
-                        let first = first.remove_entry();
-                        state.n_beginning += 1;
-                        break first;
+                        let (turn, id) = first.remove_entry();
+                        // One that is begun already was let wait a second time.
+                        if state.running.contains_key(&id) || !state.beginning.insert(id.clone()) {
+                            continue;
+                        }
+                        break (turn, id);
                     }
                     self.wait_for_turn(&mut state);
                 }
             };
             let begun = self.begin(&id);
-            self.state.lock().n_beginning -= 1;
+            self.state.lock().beginning.remove(&id);
             self.changed.notify_all();
             match begun {
                 Ok(Some(begun)) => return Some(begun),
@@ -368,7 +371,7 @@ impl JobQueue {
             self.release_subject(&subject);
         }
         match begun {
-            Err(store::Error::Conflict { .. }) => return Ok(None),
+            Err(store::Error::Conflict { .. }) if self.sharing.is_some() => return Ok(None),
             begun => begun?,
         };
         let context = JobContext::new(self.clone(), job.clone());

@@ -6,7 +6,7 @@ use store::{Lookup, ObjectPage, TypedObject};
 
 use super::context::JobFailure;
 use super::job::{Job, JobId, JobState, NewJob};
-use super::queue::{JobQueue, turn_of};
+use super::queue::{JobQueue, WAIT_STEP, turn_of};
 use crate::{Error, Result};
 
 impl JobQueue {
@@ -32,8 +32,16 @@ impl JobQueue {
     /// When the catalogue fails.
     pub fn active_jobs(&self, kind: &str, subject: &str) -> Result<Vec<Job>> {
         let lookup = Lookup::new("active", format!("{kind}\u{0}{subject}"));
-        let found = self.catalogue.find(Job::KIND, &lookup)?;
-        found.into_iter().map(|object| self.get(&Job::from_object(object)?.id)).collect()
+        let mut active = vec![];
+        for object in self.catalogue.find(Job::KIND, &lookup)? {
+            match self.get(&Job::from_object(object)?.id) {
+                Ok(job) if !job.state.is_final() => active.push(job),
+                // It has ended since it was found, and may be forgotten already.
+                Ok(_) | Err(Error::UnknownJob { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(active)
     }
 
     /// Gives the job of a kind that waits on a subject, or adds this one. A job that waits will
@@ -115,6 +123,10 @@ impl JobQueue {
         let mut job = self.get(id)?;
         let is_waiting = {
             let mut state = self.state.lock();
+            // One that is just beginning runs in a moment.
+            while state.beginning.contains(id) {
+                self.changed.wait_for(&mut state, WAIT_STEP);
+            }
             if let Some((running, progress)) = state.running.get_mut(id) {
                 running.is_cancelled = true;
                 progress.cancel();

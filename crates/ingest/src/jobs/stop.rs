@@ -23,7 +23,7 @@ impl JobQueue {
         let deadline = Instant::now() + limit;
         let late: Vec<Job> = {
             let mut state = self.state.lock();
-            while !state.running.is_empty() || state.n_beginning > 0 {
+            while !state.running.is_empty() || !state.beginning.is_empty() {
                 if self.changed.wait_until(&mut state, deadline).timed_out() {
                     break;
                 }

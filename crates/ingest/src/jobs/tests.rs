@@ -272,6 +272,83 @@ fn a_job_that_rests_can_be_cancelled() {
     assert_eq!(queue.counts(), (0, 0));
 }
 
+/// A job of the catalogue that nobody here knew was joined by whoever asked, and never ran.
+#[test]
+fn a_job_that_nobody_waits_for_is_taken_up_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let config = QueueConfig { n_workers: 2, max_queued: 10, ..one_worker() };
+    let queue = open(folder.path(), config, move |job: &Job, _: &JobContext| {
+        sender.send(job.subject.clone()).unwrap();
+        Ok(json!(null))
+    });
+    let lost = queue.submit(new("lost", Priority::Normal)).unwrap();
+    let mut began = queue.submit(new("began", Priority::Normal)).unwrap();
+    let known = queue.submit(new("known", Priority::Normal)).unwrap();
+    queue.state.lock().waiting.retain(|_, id| *id == known.id);
+    began.state = JobState::Running;
+    queue.keep(&began).unwrap();
+    assert_eq!(queue.submit_or_join(new("lost", Priority::Normal)).unwrap().id, lost.id);
+    let _workers = Workers::start(&queue).unwrap();
+    assert_eq!(queue.wait(&known.id, &soon()).unwrap().state, JobState::Done);
+    assert_eq!(receiver.recv().unwrap(), "known");
+    assert_eq!(queue.take_up_lost().unwrap(), 2);
+    for job in [&lost, &began] {
+        assert_eq!(queue.wait(&job.id, &soon()).unwrap().state, JobState::Done);
+    }
+    assert_eq!(queue.take_up_lost().unwrap(), 0);
+    let mut ran: Vec<String> = receiver.try_iter().collect();
+    ran.sort();
+    assert_eq!(ran, ["began", "lost"]);
+}
+
+/// However often it is looked for lost jobs while others come and end, each job runs once.
+#[test]
+fn looking_for_lost_jobs_begins_none_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = channel();
+    let config = QueueConfig { n_workers: 3, max_queued: 200, ..one_worker() };
+    let queue = open(folder.path(), config, move |job: &Job, _: &JobContext| {
+        sender.send(job.id.clone()).unwrap();
+        Ok(json!(null))
+    });
+    let _workers = Workers::start(&queue).unwrap();
+    let jobs: Vec<Job> = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            (0..60).map(|n| queue.submit(new(&n.to_string(), Priority::Normal)).unwrap()).collect()
+        });
+        while !asking.is_finished() {
+            queue.take_up_lost().unwrap();
+        }
+        asking.join().unwrap()
+    });
+    for job in &jobs {
+        assert_eq!(queue.wait(&job.id, &soon()).unwrap().state, JobState::Done);
+    }
+    assert_eq!(receiver.try_iter().count(), jobs.len());
+}
+
+/// Whoever asks for the jobs of a subject at the moment at which one ends is told of those that are
+/// left: one that was forgotten meanwhile made the request fail, after its row was written.
+#[test]
+fn a_job_that_ends_while_it_is_asked_for_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = QueueConfig { max_finished: 0, max_queued: 200, ..one_worker() };
+    let queue = open(folder.path(), config, |_: &Job, _: &JobContext| Ok(json!(null)));
+    let _workers = Workers::start(&queue).unwrap();
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            for _ in 0..100 {
+                queue.submit(new("a", Priority::Normal)).unwrap();
+            }
+        });
+        while !asking.is_finished() {
+            let active = queue.active_jobs("test", "a").unwrap();
+            assert!(active.iter().all(|job| !job.state.is_final()));
+        }
+    });
+}
+
 /// Two summaries that waited for a language model held up every document that came.
 #[test]
 fn what_can_wait_never_has_all_workers() {

@@ -2,11 +2,12 @@
 //! small groups, and each group is written down before it is begun.
 //!
 //! When the process ends again, the group is divided at the next try, until one document is alone.
-//! One that ends the process alone, too, is written without text and with the reason; the others
-//! are never left out.
+//! One that ends the process alone, too, several times and a while after its start, is written
+//! without text and with the reason; the others are never left out.
 
 use std::collections::HashSet;
 use std::thread;
+use std::time::Instant;
 
 use crossbeam_channel::bounded;
 use model::{ReadOutcome, Warning};
@@ -50,6 +51,9 @@ impl Run<'_> {
                     group.push((item, content));
                     next = self.next_changed(source, &mut read);
                 }
+                if is_suspect && log.crashes().suspects.len() == 1 {
+                    self.stay_calm();
+                }
                 if self.progress.is_cancelled() {
                     break;
                 }
@@ -66,6 +70,16 @@ impl Run<'_> {
         })?;
         read.add_to(&mut report);
         Ok(report)
+    }
+
+    /// Lets a while pass before a document is tried again over which alone the process has ended. A process
+    /// that is killed meanwhile has not begun the document, which is then not blamed: kills that
+    /// come one after the other left out what had nothing to do with them.
+    fn stay_calm(&self) {
+        let until = Instant::now() + limits::CALM_BEFORE_SUSPECT;
+        while Instant::now() < until && !self.progress.is_cancelled() {
+            thread::sleep(limits::CANCEL_STEP);
+        }
     }
 
     /// Reads a group and writes it.

@@ -312,3 +312,31 @@ fn a_file_that_its_document_names_is_not_forgotten() {
     assert_eq!(world.uploads().len(), 1);
     assert!(world.service.original(&admin("acme"), id.as_str()).is_ok());
 }
+
+/// A content whose job could not be asked for was refused, and came with the next one all the same.
+#[test]
+fn a_content_that_is_refused_does_not_come() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let added = world.add(&ann, &collection, &["Giraffes are fed at noon."]);
+    let id = added.documents[0].id.as_str();
+    world.settle();
+    // As many jobs as may wait are on their way.
+    let full: Vec<_> = std::iter::from_fn(|| {
+        ingest::QueueSpace::wait(&world.queue, std::time::Duration::ZERO).ok()
+    })
+    .collect();
+    let before = world.service.get_document(&ann, id).unwrap();
+    let put = || world.service.replace_document(&ann, id, NewDocument::text("", "Zebras sleep."));
+    assert!(matches!(put(), Err(Error::Object(ObjectError::Queue(_)))));
+    assert_eq!(world.service.get_document(&ann, id).unwrap(), before);
+    drop(full);
+    world.add(&ann, &collection, &["Lions are fed at night."]);
+    world.settle();
+    assert_eq!(world.search(&ann, &base, "zebras").results.len(), 0);
+    put().unwrap();
+    world.settle();
+    assert_eq!(world.search(&ann, &base, "zebras").results.len(), 1);
+}

@@ -12,7 +12,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use guard::{Denied, Entry, LoginFailure, Outcome};
-use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
+use http::header::{AUTHORIZATION, COOKIE, EXPECT, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, HeaderValue};
 use http_body_util::Limited;
 use model::Caller;
@@ -24,6 +24,7 @@ use super::bodies::ARRIVING;
 use super::body::timed;
 use super::connections::ClientAddress;
 use super::errors::{coded, unauthorized};
+use super::leftover::ReadToEnd;
 use crate::{App, Shared, console};
 
 /// Addresses of programs, which prove who they are in the head of each request. Endpoints have
@@ -132,6 +133,10 @@ async fn identify_before_body(app: Arc<App>, request: Request, next: Next) -> Re
                 return coded(&error);
             }
         };
+    }
+    // Whoever asks first whether to send the body is told before it is sent.
+    if is_program && !head.headers.contains_key(EXPECT) {
+        body = ReadToEnd::of(body);
     }
     next.run(Request::from_parts(head, body)).await
 }

@@ -9,6 +9,7 @@ mod bodies;
 pub(crate) mod body;
 mod errors;
 pub(crate) mod form;
+mod leftover;
 mod middleware;
 mod parameters;
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction};
 
 use super::counted::Counted;
 use super::mark::{self, Mark, Seen};
-use super::readers::{Readers, prepare};
+use super::readers::{Readers, fold_once, prepare};
 use super::schema::Upgraded;
 use super::writer::Writer;
 use super::{CATALOGUE, backup, checksums, reserve, schema, texts, traces};
@@ -24,8 +24,10 @@ const VERIFY_AT_OPEN_BYTES: u64 = 64 << 20;
 const MAX_LOG_BYTES: u64 = 4 << 20;
 /// How long a stop waits for readers that keep the write-ahead log.
 const MAX_CLOSE_WAIT: Duration = Duration::from_secs(5);
+/// How long a reader may keep the log of a server that goes on.
+const MAX_FOLD_WAIT: Duration = Duration::from_secs(10);
 /// The pause between two attempts to empty it.
-const CLOSE_PAUSE: Duration = Duration::from_millis(20);
+const FOLD_PAUSE: Duration = Duration::from_millis(20);
 /// What SQLite calls a file whose free pages are given back when it is told to.
 const INCREMENTAL_VACUUM: u32 = 2;
 /// Free pages given back while other writers wait.
@@ -319,11 +321,9 @@ impl Database {
     /// Folds the write-ahead log back and gives free pages to the disk, in small steps.
     pub(crate) fn maintain(&self, max_free_pages: u32) -> Result<()> {
         self.refuse_reader()?;
-        let connection = self.writer.idle();
-        give_back(&connection, max_free_pages)?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        connection.execute_batch("PRAGMA optimize")?;
-        Ok(())
+        give_back(&self.writer.idle(), max_free_pages)?;
+        self.fold_log(MAX_FOLD_WAIT)?;
+        Ok(self.writer.idle().execute_batch("PRAGMA optimize")?)
     }
 
     /// Gives all free pages to the disk and empties the write-ahead log, so that nothing erased
@@ -337,9 +337,7 @@ impl Database {
         for _ in 0..self.n_free_pages()?.div_ceil(PAGES_PER_ROUND) {
             give_back(&self.writer.idle(), PAGES_PER_ROUND)?;
         }
-        let connection = self.writer.idle();
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+        self.fold_log(MAX_FOLD_WAIT).map(|_| ())
     }
 
     /// Refuses every write that has not begun.
@@ -351,20 +349,26 @@ impl Database {
     /// Moves everything into the one file and empties the write-ahead log, so that the file can
     /// be copied as it is. The connections stay usable.
     pub(crate) fn close(&self) -> Result<()> {
+        self.readers.clear();
         if self.access == Access::Read {
-            self.readers.clear();
             return Ok(());
         }
-        let connection = self.writer.idle();
+        let is_empty = self.fold_log(MAX_CLOSE_WAIT)?;
+        self.readers.clear();
+        self.remember_closed(!is_empty)
+    }
+
+    /// Folds the write-ahead log back into the file and empties it, and tells whether it is empty
+    /// now: not while a reader sees an earlier state. Writers come in between two attempts, so that
+    /// a reader that takes long (a backup, a check of a large catalogue) holds nobody up.
+    pub(super) fn fold_log(&self, patience: Duration) -> Result<bool> {
         let begun = Instant::now();
         loop {
-            self.readers.clear();
-            let is_busy: bool =
-                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-            if !is_busy || begun.elapsed() > MAX_CLOSE_WAIT {
-                return self.remember_closed(is_busy);
+            let is_busy = fold_once(&self.writer.idle())?;
+            if !is_busy || begun.elapsed() >= patience {
+                return Ok(!is_busy);
             }
-            std::thread::sleep(CLOSE_PAUSE);
+            std::thread::sleep(FOLD_PAUSE);
         }
     }
 

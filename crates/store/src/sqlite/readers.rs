@@ -1,6 +1,7 @@
 //! The connections that read the catalogue's file, beside the one that writes or without it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
@@ -8,6 +9,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::schema;
 use crate::{Config, Error, FORMAT, Result};
+
+/// How long a connection waits for another one.
+const BUSY_WAIT: Duration = Duration::from_secs(10);
 
 /// Statements that each connection keeps compiled.
 const MAX_CACHED_STATEMENTS: usize = 64;
@@ -118,8 +122,18 @@ pub(super) fn prepare(connection: &Connection, cache_bytes: usize) -> Result<()>
     // What is deleted is overwritten, in free pages too: the cheaper `FAST` leaves those as they
     // are, and a large text that takes one of them over does not fill it to its end.
     connection.pragma_update(None, "secure_delete", "ON")?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    connection.busy_timeout(BUSY_WAIT)?;
     Ok(())
+}
+
+/// Folds the write-ahead log back into the file as far as readers let it, without waiting for them,
+/// and tells whether one of them keeps the rest.
+pub(super) fn fold_once(connection: &Connection) -> Result<bool> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+    let is_busy = connection.query_row(sql, [], |row| row.get(0));
+    connection.busy_timeout(BUSY_WAIT)?;
+    Ok(is_busy?)
 }
 
 /// Gives the address of a file that is not written: without a log it cannot change, so that SQLite

@@ -48,7 +48,7 @@ impl Analyzer {
     /// Gives the version that goes into index manifests; it grows whenever a text could give
     /// other tokens than before.
     pub fn version(&self) -> u32 {
-        5
+        6
     }
 
     /// Cuts a text in the language it is detected to be in.

@@ -221,9 +221,11 @@ fn value_element(rest: &str) -> Option<&str> {
     inner.get(tag.len() + 2..).filter(|_| is_value)
 }
 
-/// Gives what comes after `value:` or `"value" =`.
+/// Gives what comes after `value:` or `"value" =`, or the same word cut short.
 fn value_member(text: &str) -> Option<&str> {
-    let word = text.get(..5).filter(|word| word.eq_ignore_ascii_case("value"))?;
+    let begins =
+        |word: &&str| text.get(..word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word));
+    let word = ["value", "val"].into_iter().find(begins)?;
     let sign = text.get(word.len()..)?.trim_start_matches(['"', '\'', '\\', ' ', '\t']);
     sign.strip_prefix([':', '='])
 }

@@ -24,6 +24,7 @@ mod environment;
 mod escapes;
 mod hashes;
 mod iban;
+mod json_rows;
 mod key_block;
 mod names;
 mod numbers;
@@ -171,6 +172,7 @@ fn found_by(text: &str, signs: Signs) -> Vec<PrivatePiece> {
     if signs.is_announced() || credentials::announces_in_other_letters(text) {
         credentials::find(text, &mut found);
         columns::find(text, &mut found);
+        json_rows::find(text, &mut found);
         sql::find(text, &mut found);
     }
     if signs.has_equals() {
@@ -188,6 +190,7 @@ fn found_by(text: &str, signs: Signs) -> Vec<PrivatePiece> {
     if signs.has_at() {
         email::find(text, &mut found);
     }
+    email::find_said(text, &mut found);
     found
 }
 
