@@ -217,12 +217,6 @@ impl Roots {
             .max_by_key(|root| root.path.components().count())
     }
 
-    /// Tells whether a path lies in a folder that the caller may use, also where it is that of
-    /// somebody else inside of it.
-    fn is_below_visible(&self, caller: &Caller, path: &Path) -> bool {
-        self.visible(caller).into_iter().any(|root| path.starts_with(&root.path))
-    }
-
     /// Finds the root that a resolved path belongs to, if the caller may use it: what is in an
     /// inner root is not readable through an outer one.
     fn root_of(&self, caller: &Caller, resolved: &Path) -> Option<&Root> {
