@@ -4,6 +4,7 @@
 //! has `serde_json::Value` in it, apart from what is named here with its reason: what is stored as
 //! JSON because its shape is the user's.
 
+use super::product::product;
 use super::{Problem, Workspace};
 
 const FAMILIES: [&str; 6] = ["files", "tables", "filters", "contexts", "knowledge", "across"];
@@ -33,13 +34,13 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
 }
 
 fn check_file(path: &str, text: &str) -> Vec<Problem> {
-    let product = text.split("#[cfg(test)]").next().unwrap_or(text);
+    let product = product(text);
     let imports_value = product
         .lines()
         .filter(|line| line.starts_with("use serde_json::"))
         .any(|line| words(line).any(|word| word == "Value"));
     let mut problems = Vec::new();
-    for Public { at, name, text } in public_items(product) {
+    for Public { at, name, text } in public_items(&product) {
         // `Value::…` is a pattern or a path, not a type.
         let says_value = text.contains("serde_json::Value")
             || (imports_value && words(&text.replace("Value::", "")).any(|word| word == "Value"));

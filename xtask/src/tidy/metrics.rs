@@ -4,6 +4,7 @@
 //! that method is called by a source of the product other than tests. A name that other types use
 //! as well (`begin`, `end`) counts as called only behind a value that is called `metrics`.
 
+use super::product::product;
 use super::{Problem, Workspace};
 
 const FILE: &str = "crates/guard/src/metrics.rs";
@@ -14,17 +15,15 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
         let is_test = path.contains("/tests/") || path.ends_with("tests.rs");
         path.starts_with("crates/") && *path != FILE && !is_test
     });
-    let callers: Vec<String> = callers
-        .map(|(_, text)| without_blanks(text.split("#[cfg(test)]").next().unwrap_or(text)))
-        .collect();
+    let callers: Vec<String> = callers.map(|(_, text)| without_blanks(&product(text))).collect();
     check_file(text, &callers)
 }
 
 fn check_file(text: &str, callers: &[String]) -> Vec<Problem> {
-    let product = text.split("#[cfg(test)]").next().unwrap_or(text);
-    let methods = methods(product);
+    let product = product(text);
+    let methods = methods(&product);
     let mut problems = Vec::new();
-    for field in registered(product) {
+    for field in registered(&product) {
         let setting: Vec<&str> = methods
             .iter()
             .filter(|(_, body)| body.contains(&format!("self.{field}.")))

@@ -5,6 +5,7 @@
 //! `xtask/crates.toml`. All problems are shown at once, each naming the file or the crate.
 
 mod crates;
+mod product;
 mod workspace;
 
 mod owners;

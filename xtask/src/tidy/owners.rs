@@ -35,7 +35,12 @@ pub(super) fn check(table: &CrateTable, members: &[Member]) -> Vec<Problem> {
 fn stale(table: &CrateTable, members: &[Member]) -> Vec<Problem> {
     let uses = |name: &str, foreign: &str| {
         let member = members.iter().find(|member| member.name == name);
-        member.is_none_or(|member| member.uses.iter().any(|used| used.name == foreign))
+        // Every crate may use those in its tests, without owning them.
+        let is_free = |used: &Use| {
+            used.kind == UseKind::Tests && table.for_tests.iter().any(|name| *name == used.name)
+        };
+        let owns = |used: &Use| used.name == foreign && !is_free(used);
+        member.is_none_or(|member| member.uses.iter().any(owns))
     };
     let is_used = |foreign: &str| {
         members.iter().any(|member| member.uses.iter().any(|used| used.name == foreign))

@@ -3,6 +3,7 @@
 //! Looked at are comments of one line, without figures and code, on functions, types, fields and
 //! variants. Constants are passed over: what is written of a limit is its line in the reference.
 
+use super::product::product;
 use super::{Problem, Workspace};
 
 /// Words that add nothing to a name.
@@ -29,7 +30,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
 }
 
 fn check_file(path: &str, text: &str) -> Vec<Problem> {
-    let product = text.split("#[cfg(test)]").next().unwrap_or(text);
+    let product = product(text);
     let lines: Vec<&str> = product.lines().collect();
     let mut problems = Vec::new();
     let mut owner = "";

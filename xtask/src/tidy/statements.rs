@@ -4,6 +4,7 @@
 //! Each is a line of `ARCHITECTURE.md` that names files or folders in code spans. A source that
 //! does it and is not named is a problem, and so is a name under which nobody does it.
 
+use super::product::product;
 use super::{Problem, Workspace};
 
 /// A statement of the map.
@@ -64,7 +65,7 @@ fn check_one(statement: &Statement, map: &str, sources: &[(&str, &str)]) -> Vec<
             || statement.elsewhere.iter().any(|folder| path.starts_with(folder))
     };
     let does_it = |text: &str| {
-        let product = text.split("#[cfg(test)]").next().unwrap_or(text);
+        let product = product(text);
         statement.signs.iter().any(|sign| product.contains(sign))
     };
     let doing: Vec<&str> = sources

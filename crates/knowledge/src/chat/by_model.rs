@@ -7,7 +7,7 @@ use model::Deadline;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{ToolName, unforgeable};
+use super::{ChosenArguments, ToolName, unforgeable};
 use crate::limits;
 
 /// Tokens that the model may write.
@@ -46,7 +46,7 @@ struct Answer {
 pub(super) struct Chosen {
     pub(super) tool: ToolName,
     /// The arguments that it takes.
-    pub(super) arguments: Map<String, Value>,
+    pub(super) arguments: ChosenArguments,
     /// Names of those that it does not take, or not with their values.
     pub(super) dropped: Vec<String>,
 }
@@ -109,38 +109,51 @@ fn read(answer: &str) -> Result<Chosen, String> {
     Ok(Chosen { tool, arguments, dropped })
 }
 
-/// Keeps the arguments that the tool takes, and names the others, which are not worth another
+/// Reads the arguments that the tool takes, and names the others, which are not worth another
 /// question.
-fn valid(tool: ToolName, mut arguments: Map<String, Value>) -> (Map<String, Value>, Vec<String>) {
+fn valid(tool: ToolName, given: Map<String, Value>) -> (ChosenArguments, Vec<String>) {
+    let mut taken = ChosenArguments::default();
     let mut dropped = vec![];
-    let is_text = |value: &Value, most: usize| {
-        value.as_str().is_some_and(|text| !text::is_blank(text) && text.chars().count() <= most)
-    };
-    let is_taken = |name: &str, value: &Value| match (tool, name) {
-        (ToolName::SearchDocuments, "query") => is_text(value, limits::MAX_QUERY_CHARS),
-        (ToolName::SearchDocuments, "threshold") => {
-            value.as_f64().is_some_and(|threshold| (0.0..=1.0).contains(&threshold))
-        }
-        (ToolName::SearchDocuments, "max_results") => {
-            let most = limits::MAX_RESULTS as u64;
-            value.as_u64().is_some_and(|n_results| (1..=most).contains(&n_results))
-        }
-        (ToolName::SearchDocuments | ToolName::GetKnowledgeBaseSummary, "knowledge_base_id") => {
-            is_text(value, limits::MAX_NAME_CHARS)
-        }
-        (ToolName::NormalizeOcrText, "text") => is_text(value, limits::MAX_OCR_CHARS),
-        _ => false,
-    };
-    arguments.retain(|name, value| {
-        let is_taken = is_taken(name, value);
-        if !is_taken {
+    for (name, value) in given {
+        if !take(&mut taken, tool, &name, &value) {
             // A name is the model's own text: no more of it is repeated than a name needs.
             let is_shown = |char: &char| char.is_ascii_alphanumeric() || *char == '_';
             dropped.push(name.chars().filter(is_shown).take(MAX_NAME_CHARS).collect());
         }
-        is_taken
-    });
-    (arguments, dropped)
+    }
+    (taken, dropped)
+}
+
+/// Takes one argument, and tells whether the tool has it and takes this value.
+fn take(taken: &mut ChosenArguments, tool: ToolName, name: &str, value: &Value) -> bool {
+    let text = |most: usize| {
+        let text = value.as_str().filter(|text| !text::is_blank(text));
+        text.filter(|text| text.chars().count() <= most).map(str::to_owned)
+    };
+    match (tool, name) {
+        (ToolName::SearchDocuments, "query") => {
+            taken.query = text(limits::MAX_QUERY_CHARS);
+            taken.query.is_some()
+        }
+        (ToolName::SearchDocuments, "threshold") => {
+            taken.threshold = value.as_f64().filter(|least| (0.0..=1.0).contains(least));
+            taken.threshold.is_some()
+        }
+        (ToolName::SearchDocuments, "max_results") => {
+            let most = limits::MAX_RESULTS as u64;
+            taken.max_results = value.as_u64().filter(|number| (1..=most).contains(number));
+            taken.max_results.is_some()
+        }
+        (ToolName::SearchDocuments | ToolName::GetKnowledgeBaseSummary, "knowledge_base_id") => {
+            taken.knowledge_base = text(limits::MAX_NAME_CHARS);
+            taken.knowledge_base.is_some()
+        }
+        (ToolName::NormalizeOcrText, "text") => {
+            taken.text = text(limits::MAX_OCR_CHARS);
+            taken.text.is_some()
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -162,28 +175,33 @@ mod tests {
 
     #[test]
     fn arguments_stay_where_the_tool_takes_them() {
-        let check = |answer: &str, expected: Value, dropped: &[&str]| {
+        let check = |answer: &str, expected: ChosenArguments, dropped: &[&str]| {
             let chosen = read(answer).unwrap();
-            assert_eq!(Value::Object(chosen.arguments), expected, "{answer}");
+            assert_eq!(chosen.arguments, expected, "{answer}");
             assert_eq!(chosen.dropped, dropped, "{answer}");
         };
+        let text = |text: &str| Some(text.to_owned());
         check(
             r#"{"tool_name": "search_documents", "arguments": {"query": "side jobs",
                 "threshold": 0.4, "max_results": 5, "knowledge_base_id": "x"}}"#,
-            serde_json::json!({
-                "query": "side jobs", "threshold": 0.4, "max_results": 5, "knowledge_base_id": "x",
-            }),
+            ChosenArguments {
+                query: text("side jobs"),
+                threshold: Some(0.4),
+                max_results: Some(5),
+                knowledge_base: text("x"),
+                text: None,
+            },
             &[],
         );
         check(
             r#"{"tool_name": "search_documents", "arguments": {"query": " ", "threshold": 7,
                 "max_results": 1000, "filters": {"year": 2024}}}"#,
-            serde_json::json!({}),
+            ChosenArguments::default(),
             &["query", "threshold", "max_results", "filters"],
         );
         check(
             r#"{"tool_name": "normalize_ocr_text", "arguments": {"text": "a-b", "query": "c"}}"#,
-            serde_json::json!({ "text": "a-b" }),
+            ChosenArguments { text: text("a-b"), ..ChosenArguments::default() },
             &["query"],
         );
     }

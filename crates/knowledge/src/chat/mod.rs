@@ -9,7 +9,6 @@ mod questions;
 
 use infer::TokensUsed;
 use model::{Deadline, Warning};
-use serde_json::{Map, Value};
 
 use by_model::Chosen;
 pub use rules::{choose_by_rules, ocr_payload};
@@ -47,15 +46,30 @@ impl ToolName {
     }
 }
 
+/// What a language model gave a tool, as far as the tool takes it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChosenArguments {
+    /// Better words for a search.
+    pub query: Option<String>,
+    /// The least score of a result, 0 to 1.
+    pub threshold: Option<f64>,
+    /// How many results.
+    pub max_results: Option<u64>,
+    /// The name of the base that the question is about.
+    pub knowledge_base: Option<String>,
+    /// Text to repair.
+    pub text: Option<String>,
+}
+
 /// A tool that was chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// Which one, to be called with `arguments`.
     pub tool: ToolName,
     /// What chose it: `forced`, `rules`, or the model's name.
     pub by: String,
-    /// What the model gave the tool, as far as the tool takes it.
-    pub arguments: Map<String, Value>,
+    /// What the model gave the tool; nothing where no model chose.
+    pub arguments: ChosenArguments,
     /// What the choice cost.
     pub tokens_used: TokensUsed,
     /// Why the model did not choose, where it should have, and what of its choice was left out.
@@ -67,7 +81,7 @@ impl Choice {
         Choice {
             tool,
             by: by.to_owned(),
-            arguments: Map::new(),
+            arguments: ChosenArguments::default(),
             tokens_used: TokensUsed::default(),
             warnings: vec![],
         }

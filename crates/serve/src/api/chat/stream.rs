@@ -9,7 +9,7 @@ use axum::extract::Request;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use infer::{Continue, TokensUsed};
-use knowledge::chat::{Choice, ToolName, ocr_payload};
+use knowledge::chat::{Choice, ChosenArguments, ToolName, ocr_payload};
 use knowledge::{KnowledgeBase, Service, limits};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -217,7 +217,7 @@ impl Chat {
     /// The model's own arguments, where it gave some; what the caller said comes before them.
     fn arguments(&self, choice: &Choice) -> Map<String, Value> {
         let question = &self.question;
-        let mut arguments = choice.arguments.clone();
+        let mut arguments = written(&choice.arguments);
         match choice.tool {
             ToolName::NormalizeOcrText => {
                 let text = arguments.entry("text");
@@ -354,6 +354,20 @@ impl Chat {
         // A reader that went away cancels the work through its call_context.
         let _ = self.events.send(event(name, data)).await;
     }
+}
+
+/// Writes what a model gave a tool as the tool's arguments.
+fn written(chosen: &ChosenArguments) -> Map<String, Value> {
+    let ChosenArguments { query, threshold, max_results, knowledge_base, text } = chosen;
+    let given = [
+        ("query", query.as_ref().map(|it| json!(it))),
+        ("threshold", threshold.map(|it| json!(it))),
+        ("max_results", max_results.map(|it| json!(it))),
+        ("knowledge_base_id", knowledge_base.as_ref().map(|it| json!(it))),
+        ("text", text.as_ref().map(|it| json!(it))),
+    ];
+    let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    given.collect()
 }
 
 /// Gives the bases that a question is put to: the one that the model chose, by id or by a name
