@@ -23,6 +23,12 @@ impl Score {
     pub fn rounded(self) -> f64 {
         (self.0 * 10_000.0).round() / 10_000.0
     }
+
+    /// Tells whether the score reaches a threshold as it is shown: whoever asks for at least what an
+    /// answer said of a result gets that result.
+    pub fn reaches(self, threshold: Score) -> bool {
+        self >= threshold || self.rounded() >= threshold.0
+    }
 }
 
 impl Eq for Score {}
@@ -42,5 +48,21 @@ impl Ord for Score {
 impl Serialize for Score {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(self.rounded())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_reaches_what_is_shown_of_it() {
+        let check = |score: f64, threshold: f64, expected: bool| {
+            assert_eq!(Score::new(score).reaches(Score::new(threshold)), expected, "{score}");
+        };
+        check(0.672_16, 0.6722, true);
+        check(0.672_24, 0.6722, true);
+        check(0.672_24, 0.672_24, true);
+        check(0.672_14, 0.6722, false);
     }
 }

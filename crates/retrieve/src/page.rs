@@ -12,7 +12,7 @@ pub(crate) fn finish(request: &Request<'_>, judged: Vec<Judged>) -> Vec<Ranked> 
     let mut seen = std::collections::BTreeSet::new();
     judged
         .into_iter()
-        .filter(|judged| request.threshold.is_none_or(|least| judged.score >= least))
+        .filter(|judged| request.threshold.is_none_or(|least| judged.score.reaches(least)))
         .filter(|judged| match request.grouping {
             Grouping::Passages => true,
             Grouping::Documents => {

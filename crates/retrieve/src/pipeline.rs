@@ -258,7 +258,7 @@ impl Retriever {
             warnings.extend(beyond(&hits, verdict.depth));
         }
         let best_below = best
-            .filter(|best| request.threshold.is_some_and(|least| *best < least))
+            .filter(|best| request.threshold.is_some_and(|least| !best.reaches(least)))
             .map(|score| BestBelow { score, n_dropped: n_judged });
         let took = whole.elapsed();
         let corrected = corrected_query;

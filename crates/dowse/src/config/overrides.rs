@@ -14,6 +14,17 @@ pub(crate) const SETTINGS: &[&str] = &[
     "server.allowed_hosts",
     "server.allowed_origins",
     "server.trusted_proxies",
+    "auth.jwt.issuer",
+    "auth.jwt.audience",
+    "auth.jwt.jwks_url",
+    "auth.jwt.hs256_secret_env",
+    "auth.jwt.claims.subject",
+    "auth.jwt.claims.tenant",
+    "auth.jwt.claims.department",
+    "auth.jwt.claims.clearance",
+    "auth.jwt.claims.roles",
+    "auth.jwt.claims.groups",
+    "auth.metrics_key_env",
     "limits.result_chars",
     "limits.result_tokens",
     "limits.body_bytes",
@@ -25,12 +36,19 @@ pub(crate) const SETTINGS: &[&str] = &[
     "limits.connections_per_peer",
     "limits.call_seconds",
     "audit.omit_queries",
+    "audit.keep_answers_days",
+    "audit.keep_answers_mb",
+    "console.session_hours",
+    "console.secret_env",
     "models_dir",
     "embedder.provider",
     "embedder.model",
     "embedder.api",
     "embedder.base_url",
     "embedder.api_key_env",
+    "embedder.dimensions",
+    "embedder.query_prefix",
+    "embedder.passage_prefix",
     "reranker.provider",
     "reranker.model",
     "reranker.api",
@@ -65,8 +83,28 @@ pub(crate) const SETTINGS: &[&str] = &[
     "files.watch",
     "files.hidden",
     "files.max_file_bytes",
+    "contexts.chunk_threshold_chars",
+    "contexts.chunk_chars",
+    "contexts.overlap_chars",
+    "contexts.max_node_chars",
+    "contexts.max_node_chunks",
+    "contexts.max_document_bytes",
     "filters.best_match_threshold",
     "filters.best_match_margin",
+    "charts.source",
+    "charts.columns.period",
+    "charts.columns.account",
+    "charts.columns.amount",
+    "charts.columns.entity",
+    "charts.columns.uat",
+    "charts.columns.county",
+    "charts.columns.functional",
+    "charts.columns.economic",
+    "charts.population",
+    "charts.rates",
+    "charts.currency",
+    "charts.keep_days",
+    "exports.link_minutes",
 ];
 
 /// Settings among them that hold a list; the variable separates its elements with commas.
@@ -127,5 +165,28 @@ fn insert(table: &mut Table, setting: &str, value: Value) {
                 insert(inner, rest, value);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SETTINGS;
+
+    /// The page says that a key with one value can be set from the environment.
+    #[test]
+    fn every_key_with_one_value_has_a_variable() {
+        let page = include_str!("../../../../docs/reference/configuration.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+        let mut n_keys = 0;
+        for (key, rest) in rows.filter_map(|row| row.split_once("` | ")) {
+            let is_plain =
+                key.chars().all(|char| char.is_ascii_lowercase() || "._0123456789".contains(char));
+            let holds_one = !rest.starts_with("list") && !rest.starts_with("section");
+            if is_plain && holds_one {
+                assert!(SETTINGS.contains(&key), "`{key}` cannot be set from the environment");
+                n_keys += 1;
+            }
+        }
+        assert!(n_keys > 60, "{n_keys} keys were found");
     }
 }

@@ -31,9 +31,12 @@ fn vectors(config: &Config, state: &ModelState) -> Value {
     };
     let is_well =
         matches!(state, ModelState::Ready { .. } | ModelState::Off | ModelState::Loading { .. });
+    // The page has one place for what is wrong and what to do about it.
+    let warning = state.warning().filter(|_| !is_well);
+    let said = warning.map_or_else(|| model_state(state), |warning| warning.message);
     json!({
         "what": "Vectors", "model": is_used.then_some(&settings.model), "place": place,
-        "state": model_state(state), "is_well": is_well,
+        "state": said, "is_well": is_well,
     })
 }
 

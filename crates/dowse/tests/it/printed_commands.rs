@@ -30,6 +30,7 @@ const NOT_RUN: [(&str, &str); 32] = [
     ("cargo xtask fit --cache FOLDER --rows FILE --queries 100 --dry-run SETS…", MEASUREMENT),
     ("cargo xtask fit --level", MEASUREMENT),
     ("cargo xtask fit --queries 100", MEASUREMENT),
+    ("cargo xtask fit --queries 40", MEASUREMENT),
     ("cargo xtask other-systems", OTHER_SYSTEMS),
     ("cargo xtask package", PACKAGES),
     ("cargo xtask package --binary FILE", PACKAGES),

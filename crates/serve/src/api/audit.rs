@@ -20,7 +20,7 @@ pub(super) fn routes() -> Api {
 async fn list(rest: Rest, page: PageOf) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/audit", move |caller, _| {
-        let page = Page::read(page, app.caps())?;
+        let page = Page::read("entries", page, app.caps())?;
         let folder = app.console.data_dir.join("audit");
         let is_visible = |entry: &Entry| may_see(caller, entry);
         let entries = Audit::before(&folder, page.after(), page.n_asked(), is_visible);
@@ -28,7 +28,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
             ToolError::new(Code::Unavailable, format!("the audit cannot be read: {error}"))
         })?;
         let newest_first = entries.iter().rev().map(|entry| (entry.mark(), entry_json(entry)));
-        Ok(page.reply_in_order("entries", newest_first.collect()))
+        Ok(page.reply_in_order(newest_first.collect()))
     })
     .await
 }

@@ -35,13 +35,13 @@ pub(super) fn routes() -> Api {
 async fn list(rest: Rest, page: PageOf) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("GET /v1/charts", move |caller, _| {
-        let page = Page::read(page, app.caps())?;
+        let page = Page::read("charts", page, app.caps())?;
         let base = app.server.link_base();
         let charts = charts_of(&app)?.list(caller).map_err(|error| failed(&error, ""))?;
         let charts = charts
             .iter()
             .map(|chart| (newest_first(chart.made_at, chart.id.as_str()), summary(&base, chart)));
-        Ok(page.reply("charts", charts.collect()))
+        Ok(page.reply(charts.collect()))
     })
     .await
 }

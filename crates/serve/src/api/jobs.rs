@@ -26,7 +26,7 @@ pub(super) fn routes() -> Api {
 async fn list(rest: Rest, page: PageOf) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/jobs", move |caller, _| {
-        let page = Page::read(page, app.caps())?;
+        let page = Page::read("jobs", page, app.caps())?;
         let jobs = match &app.queue {
             Some(queue) => queue.list().map_err(failed)?,
             None => Vec::new(),
@@ -38,7 +38,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
         });
         let jobs: Vec<_> = jobs.collect();
         let n_jobs = jobs.len();
-        Ok(page.reply("jobs", jobs).with_total(n_jobs))
+        Ok(page.reply(jobs).with_total(n_jobs))
     })
     .await
 }

@@ -43,23 +43,30 @@ pub(crate) type PageOf = QueryParameters<PageQuery>;
 /// A page that was asked for, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
+    /// The name of the list in its answer, which is in its cursors too.
+    list: &'static str,
     after: Option<String>,
     limit: usize,
     budget: Budget,
 }
 
 impl Page {
-    /// Checks what was asked for.
+    /// Checks what was asked for of a list.
     ///
-    /// Fails when an argument is unknown, the limit is out of range, or `after` is no cursor.
-    pub(crate) fn read(asked: PageOf, budget: Budget) -> Result<Page, ToolError> {
+    /// Fails when an argument is unknown, the limit is out of range, or `after` is no cursor of this
+    /// list: one of another goes on anywhere, and what is before that is lost without a word.
+    pub(crate) fn read(
+        list: &'static str,
+        asked: PageOf,
+        budget: Budget,
+    ) -> Result<Page, ToolError> {
         let asked = asked.0?;
         // More than a page holds is given in several: `next` leads to the rest.
         let limit = asked.limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT);
         // An empty `after` begins at the start, as a missing one does.
         let after = asked.after.filter(|after| !after.is_empty());
-        let after = after.map(|after| decode(&after)).transpose()?;
-        Ok(Page { after, limit, budget: budget.before_redaction() })
+        let after = after.map(|after| decode(list, &after)).transpose()?;
+        Ok(Page { list, after, limit, budget: budget.before_redaction() })
     }
 
     /// Gives the key behind which the page begins.
@@ -74,24 +81,25 @@ impl Page {
 
     /// Answers with a page of elements, each with its key. The keys need not be in order, and
     /// may begin before the page.
-    pub(crate) fn reply(&self, list: &'static str, mut keyed: Vec<(String, Value)>) -> Reply {
+    pub(crate) fn reply(&self, mut keyed: Vec<(String, Value)>) -> Reply {
         keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
         keyed.retain(|(key, _)| self.after.as_ref().is_none_or(|after| key > after));
-        self.reply_in_order(list, keyed)
+        self.reply_in_order(keyed)
     }
 }
 
 impl Page {
     /// Answers with a page of elements that are in order and begin where the page does. The page
     /// holds no more than its limit; `n_asked` of them tell whether there is more.
-    pub(crate) fn reply_in_order(&self, list: &'static str, keyed: Vec<(String, Value)>) -> Reply {
+    pub(crate) fn reply_in_order(&self, keyed: Vec<(String, Value)>) -> Reply {
+        let list = self.list;
         let texts: Vec<String> =
             keyed.iter().take(self.limit).map(|(_, value)| value.to_string()).collect();
         let budget = self.budget.without_sentences(BESIDE_CHARS);
         let n_kept = budget.n_fitting("", texts.iter().map(String::as_str));
         let n_kept = n_kept.min(texts.len());
         let next = (n_kept < keyed.len())
-            .then(|| keyed.get(n_kept.saturating_sub(1)).map(|(key, _)| encode(key)))
+            .then(|| keyed.get(n_kept.saturating_sub(1)).map(|(key, _)| encode(list, key)))
             .flatten();
         let items: Vec<Value> = keyed.into_iter().take(n_kept).map(|(_, value)| value).collect();
         let n_results = items.len();
@@ -109,23 +117,29 @@ pub(crate) fn newest_first(at: model::Timestamp, id: &str) -> String {
     format!("{:020}/{id}", i64::MAX - at.millis())
 }
 
-fn encode(key: &str) -> String {
-    URL_SAFE_NO_PAD.encode(key)
+/// Is between the name of a list and a key, and in neither.
+const BEHIND_LIST: char = '\0';
+
+fn encode(list: &str, key: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{list}{BEHIND_LIST}{key}"))
 }
 
-fn decode(after: &str) -> Result<String, ToolError> {
-    let bad = || {
+fn decode(list: &str, after: &str) -> Result<String, ToolError> {
+    let bad = |problem: &str| {
         let shown: String = after.chars().take(100).collect();
-        ToolError::bad_request(format!("`after` is no cursor of a list: `{shown}`"))
+        ToolError::bad_request(format!("`after` {problem}: `{shown}`"))
             .with_detail("argument", "after")
             .with_hint("pass `next` of the page before, or leave it out to begin again")
     };
+    let no_cursor = || bad("is no cursor of a list");
     // Ids were cursors before; they still go on where they went on.
     if after.len() == 36 && after.bytes().filter(|byte| *byte == b'-').count() == 4 {
         return Ok(after.to_owned());
     }
-    let bytes = URL_SAFE_NO_PAD.decode(after).map_err(|_| bad())?;
-    String::from_utf8(bytes).map_err(|_| bad())
+    let bytes = URL_SAFE_NO_PAD.decode(after).map_err(|_| no_cursor())?;
+    let text = String::from_utf8(bytes).map_err(|_| no_cursor())?;
+    let (of, key) = text.split_once(BEHIND_LIST).ok_or_else(no_cursor)?;
+    if of == list { Ok(key.to_owned()) } else { Err(bad("is a cursor of another list")) }
 }
 
 #[cfg(test)]
@@ -133,8 +147,8 @@ mod tests {
     use super::*;
 
     fn page(after: Option<String>, limit: usize, budget: Budget) -> Page {
-        let after = after.map(|after| decode(&after).unwrap());
-        Page { after, limit, budget }
+        let after = after.map(|after| decode("items", &after).unwrap());
+        Page { list: "items", after, limit, budget }
     }
 
     /// Every element is given once at every page size and budget, also when others go meanwhile.
@@ -148,7 +162,7 @@ mod tests {
                 let budget = Budget { chars, tokens: chars };
                 let (mut seen, mut after) = (Vec::new(), None);
                 loop {
-                    let reply = page(after.take(), limit, budget).reply("items", all.clone());
+                    let reply = page(after.take(), limit, budget).reply(all.clone());
                     let value = reply.into_value();
                     let items = value["items"].as_array().unwrap();
                     assert!(!items.is_empty() && items.len() <= limit);
@@ -161,5 +175,14 @@ mod tests {
                 assert_eq!(seen, (0..57).collect::<Vec<u64>>(), "{limit} {chars}");
             }
         }
+    }
+
+    /// A cursor of another list went on in the middle of this one.
+    #[test]
+    fn a_cursor_of_another_list_is_refused() {
+        let next = encode("jobs", "0001/x");
+        assert_eq!(decode("jobs", &next).unwrap(), "0001/x");
+        let refused = decode("charts", &next).unwrap_err();
+        assert!(refused.message.contains("another list"), "{}", refused.message);
     }
 }

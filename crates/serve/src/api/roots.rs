@@ -50,7 +50,7 @@ struct RetriedView {
 
 /// Counts files by what became of them; the same numbers are in `/metrics`.
 async fn list(rest: Rest, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("roots", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -66,14 +66,14 @@ async fn list(rest: Rest, page: PageOf) -> Response {
             let value = json!(RootView { root: root.root.clone(), files: total, outcomes });
             (root.root, value)
         });
-        Ok(page.reply("roots", roots.collect()))
+        Ok(page.reply(roots.collect()))
     })
     .await
 }
 
 /// Lists the files that came to an outcome, with the reason of each.
 async fn files_with(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("files", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -97,7 +97,7 @@ async fn files_with(rest: Rest, Path(outcome): Path<String>, page: PageOf) -> Re
                 (path, json!(FileOutcomeView { path: file.path, outcome, reason }))
             })
             .collect();
-        Ok(page.reply("files", files))
+        Ok(page.reply(files))
     })
     .await
 }

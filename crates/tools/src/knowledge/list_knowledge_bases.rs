@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::answer::{error, has_bases, name_of};
 use crate::paging::{Filled, fill};
+use crate::walk::Walk;
 use crate::{Answer, Call, Spec, Tool, ToolError};
 
 /// The tool.
@@ -73,10 +74,12 @@ impl Tool for ListKnowledgeBases {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { cursor } = call.parse()?;
+        let walk = Walk::of("list_knowledge_bases", &json!({}));
+        let after = cursor.as_deref().map(|cursor| walk.read(cursor)).transpose()?;
         let mut bases = self.service.list_bases(call.caller).map_err(error)?;
         bases.sort_by(|one, other| one.id.cmp(&other.id));
         // The cursor is the id of the last base that was given, so bases may come and go.
-        bases.retain(|base| cursor.as_ref().is_none_or(|after| base.id.as_str() > after.as_str()));
+        bases.retain(|base| after.is_none_or(|after| base.id.as_str() > after));
         let items: Vec<Value> = bases
             .iter()
             .map(|base| {
@@ -102,7 +105,7 @@ impl Tool for ListKnowledgeBases {
         let answer = json!({ "knowledge_bases": [] });
         let Filled { mut value, n_kept } = fill(answer, "knowledge_bases", items, &call.budget);
         if n_kept < bases.len() {
-            value["next"] = json!(bases[n_kept - 1].id);
+            value["next"] = json!(walk.written(bases[n_kept - 1].id.as_str()));
         }
         Ok(Answer::new(value).with_n_results(n_kept))
     }

@@ -181,14 +181,14 @@ pub(super) fn routes() -> Api {
 }
 
 async fn list_projects(rest: Rest, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("projects", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
     with(rest, "GET /v1/projects", move |service, caller, _| {
         let found = service.list_projects(caller)?;
         let found = found.iter().map(|one| (one.id.to_string(), ProjectView::of(one)));
-        Ok(page.reply("projects", found.collect()))
+        Ok(page.reply(found.collect()))
     })
     .await
 }
@@ -235,33 +235,33 @@ async fn delete_project(rest: Rest, Path(id): Path<String>) -> Response {
 }
 
 async fn list_tables(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("tables", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
     with(rest, "GET /v1/projects/{id}/tables", move |service, caller, _| {
         let found = service.list_tables(caller, &id)?;
         let found = found.iter().map(|one| (one.id.to_string(), TableView::of(one, None)));
-        Ok(page.reply("tables", found.collect()))
+        Ok(page.reply(found.collect()))
     })
     .await
 }
 
 async fn list_tools(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("tools", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
     with(rest, "GET /v1/projects/{id}/tools", move |service, caller, _| {
         let found = service.list_tools(caller, &id)?;
         let found = found.iter().map(|one| (one.id.to_string(), ToolView::of(one, None)));
-        Ok(page.reply("tools", found.collect()))
+        Ok(page.reply(found.collect()))
     })
     .await
 }
 
 async fn list_endpoints(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("endpoints", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -272,7 +272,7 @@ async fn list_endpoints(rest: Rest, Path(id): Path<String>, page: PageOf) -> Res
         let found = found
             .iter()
             .map(|one| (one.id.to_string(), EndpointView::of(one, &links, &uses, None)));
-        Ok(page.reply("endpoints", found.collect()))
+        Ok(page.reply(found.collect()))
     })
     .await
 }

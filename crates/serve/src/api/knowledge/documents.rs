@@ -17,7 +17,7 @@ use super::{json_body, with};
 use crate::http::coded;
 
 pub(super) async fn list_documents(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("documents", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -27,7 +27,7 @@ pub(super) async fn list_documents(rest: Rest, Path(id): Path<String>, page: Pag
         let places =
             base.map_or(&[] as &[_], |base| hidden_from(service, caller, base.as_str(), LISTED));
         let found = found.iter().map(|one| (one.id.to_string(), DocumentView::of(one)));
-        Ok(page.reply("documents", found.collect()).with_source_text(places))
+        Ok(page.reply(found.collect()).with_source_text(places))
     })
     .await
 }
@@ -110,7 +110,7 @@ pub(super) async fn update_document(
 }
 
 pub(super) async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("versions", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -132,7 +132,7 @@ pub(super) async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -
             let order = format!("{:020}", u64::MAX - one.version);
             (newest_first(one.indexed_at, &order), value)
         });
-        let reply = page.reply("versions", versions.collect());
+        let reply = page.reply(versions.collect());
         Ok(reply.with_source_text(&["/versions/*/difference"]))
     })
     .await

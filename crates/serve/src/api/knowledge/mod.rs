@@ -171,7 +171,7 @@ pub(super) fn routes() -> Api {
 }
 
 async fn list_bases(rest: Rest, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("knowledge_bases", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -180,7 +180,7 @@ async fn list_bases(rest: Rest, page: PageOf) -> Response {
         let bases = bases
             .iter()
             .map(|base| (oldest_first(base.created_at, base.id.as_str()), BaseView::of(base)));
-        Ok(page.reply("knowledge_bases", bases.collect()))
+        Ok(page.reply(bases.collect()))
     })
     .await
 }
@@ -238,7 +238,7 @@ async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Respons
 }
 
 async fn list_collections(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("collections", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -247,7 +247,7 @@ async fn list_collections(rest: Rest, Path(id): Path<String>, page: PageOf) -> R
         let found = found.iter().map(|one| {
             (oldest_first(one.created_at, one.id.as_str()), CollectionView::of(one, None))
         });
-        Ok(page.reply("collections", found.collect()))
+        Ok(page.reply(found.collect()))
     })
     .await
 }
@@ -295,7 +295,7 @@ async fn delete_collection(rest: Rest, Path(id): Path<String>) -> Response {
 }
 
 async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
-    let page = match Page::read(page, rest.app.caps()) {
+    let page = match Page::read("versions", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
     };
@@ -311,7 +311,7 @@ async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response
             });
             (newest_first(version.generated_at, &version.version.to_string()), value)
         });
-        let reply = page.reply("versions", versions.collect());
+        let reply = page.reply(versions.collect());
         Ok(reply.with_source_text(&["/versions/*/text", "/versions/*/made_from/titles/*"]))
     })
     .await
