@@ -2,7 +2,9 @@
 //!
 //! - after any flip, either opening or a check says that the catalogue is damaged, or everything
 //!   that was stored reads back as it was;
-//! - what is found while the store is open stops reads, and the health says so.
+//! - an index that differs from its table is noticed when the catalogue is opened;
+//! - what is found while the store is open stops reads, and the health says so, whether a read or a
+//!   check found it.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 mod common;
@@ -10,9 +12,12 @@ mod common;
 use std::path::Path;
 
 use common::{make, namespace, open, try_open};
-use model::{PassageId, TenantId};
+use model::{Clock, PassageId, TenantId, Timestamp};
 use store::conformance::{document, vector};
-use store::{Change, DocumentPage, Error, Object, ObjectKey, ObjectPage, Repair, Result, Store};
+use store::{
+    Change, Config, DocumentPage, Error, Object, ObjectKey, ObjectPage, Repair, Result, Store,
+    Verify,
+};
 
 const CATALOGUE: &str = "catalogue.sqlite";
 
@@ -128,6 +133,70 @@ fn damage_that_is_met_stops_reads() {
     assert!(text.contains("thing d3") && text.contains("restore the latest backup"), "{text}");
     let health = store.health();
     assert!(!health.reads && !health.writes && health.degraded[0].part == "catalogue");
+}
+
+/// Flips a bit of an entry of the index `objects_by_parent`, which only a comparison of the index
+/// with its table can notice: pages and rows are whole.
+fn flip_index_entry(folder: &Path) {
+    // The table has these columns in another order.
+    const ENTRY: &[u8] = b"parentthingd3";
+    let path = folder.join(CATALOGUE);
+    let mut bytes = fs_err::read(&path).unwrap();
+    let places: Vec<usize> =
+        (0..bytes.len()).filter(|at| bytes[*at..].starts_with(ENTRY)).collect();
+    assert!(!places.is_empty(), "the index has no such entry");
+    for at in places {
+        bytes[at] ^= 1;
+    }
+    fs_err::write(&path, &bytes).unwrap();
+}
+
+fn open_unless_changed(folder: &Path) -> Result<Store> {
+    let config = Config { verify: Verify::WhenChanged, ..Config::for_one_machine() };
+    Store::open(folder, &config, Clock::fixed(Timestamp(1_700_000_000_000)))
+}
+
+#[test]
+fn an_index_that_differs_from_its_table_is_noticed_at_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path());
+    flip_index_entry(folder.path());
+    let other = rusqlite::Connection::open(folder.path().join(CATALOGUE)).unwrap();
+    let said: String = other.query_row("PRAGMA quick_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(said, "ok", "a quick check leaves indexes out");
+    drop(other);
+    for opened in [try_open(folder.path()), open_unless_changed(folder.path())] {
+        let error = opened.err().unwrap();
+        assert!(matches!(error, Error::CatalogueDamaged { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("objects_by_parent"), "{text}");
+        assert!(text.contains("restore the latest backup"), "{text}");
+    }
+}
+
+#[test]
+fn damage_that_a_check_finds_is_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path());
+    open(folder.path()).stop().unwrap();
+    // A disk that loses a bit leaves the time as it is, so that the opening trusts the file.
+    let path = folder.path().join(CATALOGUE);
+    let changed = fs_err::metadata(&path).unwrap().modified().unwrap();
+    flip_index_entry(folder.path());
+    let file = fs_err::OpenOptions::new().write(true).open(&path).unwrap();
+    file.file().set_modified(changed).unwrap();
+    drop(file);
+    let store = open_unless_changed(folder.path()).unwrap();
+    assert!(store.health().is_whole(), "{:?}", store.health());
+    let findings = store.check(Repair::No).unwrap();
+    assert!(findings[0].problem.contains("objects_by_parent"), "{findings:?}");
+    let health = store.health();
+    assert!(!health.reads && !health.writes, "{health:?}");
+    let degraded = &health.degraded[0];
+    assert!(degraded.part == "catalogue" && degraded.problem.contains("objects_by_parent"));
+    drop(store);
+    let error = open_unless_changed(folder.path()).err().unwrap();
+    assert!(matches!(error, Error::CatalogueDamaged { .. }), "it is not trusted again: {error:?}");
 }
 
 #[test]

@@ -17,8 +17,8 @@ use crate::{Access, Config, Error, Result, Verify, failpoint, stamp};
 
 /// A write-ahead log longer than this many pages is folded back into the file.
 const CHECKPOINT_PAGES: u32 = 4_000;
-/// A catalogue up to this size is checked when it is opened: 64 MiB take a quarter of a second. A
-/// larger one is checked by `dowse check`, and what is read of it by its checksums.
+/// A catalogue up to this size is checked as a whole when it is opened: 64 MiB take less than a
+/// second. A larger one is checked by `dowse check`, and what is read of it by its checksums.
 const VERIFY_AT_OPEN_BYTES: u64 = 64 << 20;
 /// The write-ahead log is cut down to this after it was folded back.
 const MAX_LOG_BYTES: u64 = 4 << 20;
@@ -119,8 +119,7 @@ impl Database {
         // Also after a clean stop: a file can change while nobody looks.
         let is_needed = has_log || config.verify.is_needed(folder, is_catalogue);
         if n_bytes <= VERIFY_AT_OPEN_BYTES && is_needed {
-            database.verify_with("quick_check")?;
-            database.read(checksums::verify)?;
+            database.verify()?;
         }
         let seen = database.seen()?;
         if let Some(mark) = &mark {
@@ -272,6 +271,10 @@ impl Database {
         if let Err(Error::CatalogueDamaged { reason, .. }) = result {
             self.damage.get_or_init(|| {
                 tracing::error!(reason, "catalogue is damaged");
+                // Whoever opens it next compares all of it, even if its size and time are the same.
+                if let (Access::Write, Some(folder)) = (self.access, &self.folder) {
+                    stamp::forget(folder);
+                }
                 reason.clone()
             });
         }
@@ -389,26 +392,15 @@ impl Database {
         Ok(connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?)
     }
 
-    /// Checks the whole file.
+    /// Checks the whole file, and remembers what is wrong with it.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] says what is wrong.
+    /// [`Error::CatalogueDamaged`] says what is wrong.
     pub(crate) fn verify(&self) -> Result<()> {
-        self.verify_with("integrity_check")?;
+        self.read(verify_trees)?;
         self.read(checksums::verify)?;
         self.read(texts::verify)
-    }
-
-    fn verify_with(&self, pragma: &str) -> Result<()> {
-        let reason = self.read(|connection| {
-            let sql = format!("PRAGMA {pragma}(1)");
-            Ok(connection.query_row(&sql, [], |row| row.get::<_, String>(0))?)
-        })?;
-        if reason == "ok" {
-            return Ok(());
-        }
-        Err(Error::CatalogueDamaged { reason, source: None })
     }
 
     /// Copies the file while it is in use; the copy belongs to one moment.
@@ -429,11 +421,7 @@ impl Database {
             backup.run_to_completion(1_024, std::time::Duration::ZERO, None)?;
             drop(backup);
             copy.pragma_update(None, "journal_mode", "DELETE")?;
-            let reason: String =
-                copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-            if reason != "ok" {
-                return Err(Error::CatalogueDamaged { reason, source: None });
-            }
+            verify_trees(&copy)?;
             let copied = count(&copy)?;
             if original != copied {
                 let reason = format!("the copy has `{copied:?}` rows, the original `{original:?}`");
@@ -442,6 +430,16 @@ impl Database {
             Ok(())
         })
     }
+}
+
+/// Compares the trees of a file with each other. The quick check of SQLite would not do: it leaves
+/// out whether an index has what its table has.
+fn verify_trees(connection: &Connection) -> Result<()> {
+    let reason: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if reason == "ok" {
+        return Ok(());
+    }
+    Err(Error::CatalogueDamaged { reason, source: None })
 }
 
 /// Says that a folder is only read.
