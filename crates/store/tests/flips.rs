@@ -3,8 +3,8 @@
 //! - after any flip, either opening or a check says that the catalogue is damaged, or everything
 //!   that was stored reads back as it was;
 //! - an index that differs from its table is noticed when the catalogue is opened;
-//! - what is found while the store is open stops reads, and the health says so, whether a read or a
-//!   check found it.
+//! - what is found while the store is open stops reads and writes, and the health says so, whether
+//!   a read or a check found it.
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 mod common;
@@ -194,6 +194,8 @@ fn damage_that_a_check_finds_is_remembered() {
     assert!(!health.reads && !health.writes, "{health:?}");
     let degraded = &health.degraded[0];
     assert!(degraded.part == "catalogue" && degraded.problem.contains("objects_by_parent"));
+    let error = store.upsert(&namespace(), &[document("later", &["common"])]).unwrap_err();
+    assert!(matches!(error, Error::CatalogueDamaged { .. }), "nothing is acknowledged: {error:?}");
     drop(store);
     let error = open_unless_changed(folder.path()).err().unwrap();
     assert!(matches!(error, Error::CatalogueDamaged { .. }), "it is not trusted again: {error:?}");

@@ -215,8 +215,9 @@ impl Database {
         if self.is_closed.load(Ordering::Relaxed) {
             return Err(Error::Closed);
         }
-        // SQLite writes on into a file that nobody finds any more, and says that all is well.
-        self.is_in_place()
+        // SQLite writes on into a file that nobody finds any more or that is damaged elsewhere, and
+        // says that all is well.
+        self.can_read()
     }
 
     fn refuse_reader(&self) -> Result<()> {
