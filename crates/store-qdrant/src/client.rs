@@ -231,6 +231,9 @@ fn failure_of(what: &'static str, error: &QdrantError) -> Error {
     // 9 precondition, 12 unimplemented, 16 no authentication.
     match status.code() as i32 {
         5 => Error::EngineMissing { engine: ENGINE, what },
+        // A peer that has just heard of a collection, or moves a part of it, has not all of its
+        // shards for a moment.
+        9 if reason.contains("shard") => Error::EngineUnavailable { engine: ENGINE, what, reason },
         3 | 9 | 12 => Error::EngineRefused { engine: ENGINE, status: 400, reason },
         6 => Error::EngineRefused { engine: ENGINE, status: 409, reason },
         7 | 16 => Error::EngineRefused { engine: ENGINE, status: 401, reason },
