@@ -16,7 +16,7 @@ const SERVER: &str = "it runs until it is stopped: blocks of the README and of g
 const ACCOUNT: &str = "it needs an account of the service";
 
 /// Commands that are not run, and why.
-const NOT_RUN: [(&str, &str); 32] = [
+const NOT_RUN: [(&str, &str); 33] = [
     ("brew install dowse-search", UNPUBLISHED),
     ("cargo check --target", OTHER_SYSTEMS),
     ("cargo install --path crates/dowse", "it builds the binary that is there already"),
