@@ -61,7 +61,7 @@ pub use error::{Error, Result};
 pub use index::{Indexer, IndexerConfig, Left, Strangers, forget_roots, indexed_roots};
 pub use indexed::Indexed;
 pub use jobs::{INDEX_JOB, JOBS, VECTORS_JOB};
-pub use notice::may_concern;
+pub use notice::{CHANGES, may_concern};
 pub use outcomes::{FileOutcome, RootChanges, RootOutcomes};
 pub use platform::{FolderIdentity, identity as folder_identity, is_on_network};
 pub use preview::{FileText, MAX_PREVIEW_CHARS, Preview, PreviewRequest, Window};

@@ -15,6 +15,9 @@ use crate::{FilesConfig, INDEX_JOB, Result, Root, Service};
 /// Names of files that say what is left out around them.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];
 
+/// What the subject of a job for changes of a root has behind the name of the root.
+pub const CHANGES: &str = " (changes)";
+
 /// What a run says that somebody stopped.
 const CANCELLED: &str = "cancelled";
 
@@ -144,7 +147,7 @@ impl Service {
 
 /// Names the jobs for changes of a root.
 fn changes_of(root: &Root) -> String {
-    format!("{} (changes)", root.name)
+    format!("{}{CHANGES}", root.name)
 }
 
 /// Tells whether a change of a path may change what an index of a folder holds: that of a hidden

@@ -94,7 +94,8 @@ pub(super) fn some(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>, here: 
 /// The member of a job that says that the person may stop it.
 const MAY_CANCEL: &str = "may_cancel";
 
-fn is_open(job: &Value) -> bool {
+/// Tells whether a job waits or runs.
+pub(super) fn is_open(job: &Value) -> bool {
     matches!(job["status"].as_str(), Some("queued" | "running"))
 }
 

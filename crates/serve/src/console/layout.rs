@@ -147,7 +147,10 @@ pub(crate) fn error_page(viewer: &Viewer, error: &ToolError) -> Response {
     let body = html! {
         h1 { (title) }
         (problem(error))
-        p { a href=(viewer.href("/")) { "Back to the start" } }
+        p { @match viewer.back() {
+            Some(back) => a href=(viewer.href(back)) { "Back to where you were" },
+            None => a href=(viewer.href("/")) { "Back to the start" },
+        } }
     };
     with_status_of(error, &document(viewer, None, title, &body))
 }

@@ -20,7 +20,7 @@ const BEFORE_CHARS: usize = 60;
 pub(crate) fn marked(text: &str, query: &str) -> Markup {
     let mut pieces: Vec<(bool, &str)> = Vec::new();
     let mut done = 0;
-    for Range { start, end } in found(text, query) {
+    for Range { start, end } in joined(found(text, query)) {
         pieces.push((false, &text[done..start]));
         pieces.push((true, &text[start..end]));
         done = end;
@@ -31,6 +31,19 @@ pub(crate) fn marked(text: &str, query: &str) -> Markup {
             @if is_marked { mark { (piece) } } @else { (piece) }
         }
     }
+}
+
+/// Joins ranges that touch or overlap, in their order: in scripts without spaces each character is
+/// found by itself, and a word of them gets one mark.
+fn joined(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            Some(_) | None => joined.push(range),
+        }
+    }
+    joined
 }
 
 /// Counts the words of a text that a query asks for.
@@ -210,6 +223,15 @@ mod tests {
         check("東京都", "京", "東<mark>京</mark>都");
         check("nothing", "", "nothing");
         check("", "x", "");
+    }
+
+    #[test]
+    fn neighbours_have_one_mark() {
+        check("東京都", "東京", "<mark>東京</mark>都");
+        check("リモートワークの規則", "リモートワーク", "<mark>リモートワーク</mark>の規則");
+        check("remote work", "remote work", "<mark>remote</mark> <mark>work</mark>");
+        assert_eq!(joined(vec![0..2, 2..4, 3..5, 3..4, 6..7]), [0..5, 6..7]);
+        assert!(joined(Vec::new()).is_empty());
     }
 
     #[test]

@@ -50,6 +50,7 @@ mod originals;
 mod passages;
 mod progress;
 mod replay;
+mod runs;
 mod schema_form;
 mod sharing;
 mod sources;

@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
 use super::go_to;
-use super::jobs::{self, short_time};
+use super::jobs;
 use super::layout::{Section, empty, error_page, form_token, no_tool, page, problem};
 use super::params::{Params, encoded};
 use super::progress::{FOLDERS, JOBS};
+use super::runs::{self, Run};
 use super::time::{ago, bytes, counted, thousands};
 use super::viewer::{Posted, Viewer};
 
@@ -67,10 +68,13 @@ pub(super) fn folders(
     outcomes: &[RootOutcomes],
     jobs: &Result<Vec<Value>, ToolError>,
 ) -> Markup {
+    let jobs = jobs.as_deref().ok();
+    let runs_of = |root: &str| runs::of_root(jobs.unwrap_or_default(), root, roots);
     html! {
         (counts(viewer, outcomes))
+        (runs::of_all(outcomes, jobs))
         ul .grid {
-            @for root in roots { li .card { (root_card(viewer, params, root, outcomes, jobs)) } }
+            @for root in roots { li .card { (root_card(viewer, params, root, outcomes, &runs_of(root))) } }
         }
     }
 }
@@ -120,7 +124,7 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
     }
     totals.remove(&ReadOutcome::Indexed);
     if totals.is_empty() {
-        return html! { p .note { "The text of every file was read: none failed, none was skipped." } };
+        return html! {};
     }
     let chosen =
         ReadOutcome::ALL.into_iter().find(|outcome| params.get("outcome") == Some(outcome.code()));
@@ -218,6 +222,7 @@ fn again(viewer: &Viewer, outcome: ReadOutcome, path: Option<&str>) -> Markup {
     html! {
         form .bare method="post" action=(viewer.href("/sources/retry")) {
             (form_token(viewer))
+            input type="hidden" name="next" value=(HERE);
             input type="hidden" name="outcome" value=(outcome.code());
             @if let Some(path) = path { input type="hidden" name="path" value=(path); }
             button .small type="submit" { @if path.is_some() { "Try again" } @else { "Try all of these again" } }
@@ -261,48 +266,30 @@ fn root_card(
     params: &Params,
     root: &str,
     outcomes: &[RootOutcomes],
-    jobs: &Result<Vec<Value>, ToolError>,
+    runs: &[Run<'_>],
 ) -> Markup {
     let counts = outcomes.iter().find(|known| known.root == root).map(|known| &known.counts);
     let n_files: usize = counts.map(|counts| counts.values().sum()).unwrap_or_default();
     let n_indexed =
         counts.and_then(|counts| counts.get(&ReadOutcome::Indexed)).copied().unwrap_or_default();
     let open = Params::default().with("root", root);
-    // The newest job comes first.
-    let jobs = jobs.as_deref().unwrap_or_default();
-    let last = jobs.iter().find(|job| job["subject"] == json!(root));
     html! {
         h2 { a href=(format!("{}#files", viewer.link("/sources", &open)))
             aria-current=[params.has("root", root).then_some("true")] { (root) } }
-        p { strong { (thousands(n_indexed)) } " of " strong { (thousands(n_files)) } " files have text in the index" }
+        p { strong { (thousands(n_indexed)) } " of " strong { (thousands(n_files)) } " files have text in the index"
+            @if runs::is_reading(runs) { " so far" } }
         @if n_files > 0 { progress .whole max=(n_files) value=(n_indexed) aria-label=(format!("Files of {root} with text")) {} }
-        p .note { @match last { Some(job) => (last_run(job)), None => "Not indexed since the jobs were last cleared." } }
+        (runs::shown(runs))
         @if viewer.may_change().is_ok() && viewer.app.tools.get("indexFolder", &viewer.caller).is_some() { div .actions {
             form .bare method="post" action=(viewer.href("/sources/index")) {
                 (form_token(viewer))
+                input type="hidden" name="next" value=(HERE);
                 input type="hidden" name="root" value=(root);
                 button .small name="full" value="false" { "Look for changes" }
                 " "
                 @if may_read_again(viewer) { button .small name="full" value="true" { "Index anew" } }
             }
         } }
-    }
-}
-
-/// When a folder was last looked at, and what came of it.
-fn last_run(job: &Value) -> Markup {
-    let count = |name: &str| thousands(job["result"][name].as_u64().unwrap_or_default() as usize);
-    let finished = job["finished_at"].as_str().map(short_time);
-    html! {
-        @match (jobs::status(job), finished) {
-            ("done", Some(at)) => {
-                "Last run " (at) ": " (count("indexed")) " indexed, " (count("skipped")) " unchanged, " (count("removed")) " removed"
-            },
-            (status, Some(at)) => { "Last run " (at) ": " (status) },
-            (status, None) => { span class=(format!("badge {status}")) { (status) } " "
-                (thousands(job["progress"]["done"].as_u64().unwrap_or_default() as usize))
-                @if let Some(total) = job["progress"]["total"].as_u64() { " of " (thousands(total as usize)) } " files" },
-        }
     }
 }
 
@@ -434,13 +421,5 @@ mod tests {
         assert_eq!(&sorted[..2], [ReadOutcome::Failed, ReadOutcome::Unreadable]);
         let place = |wanted| sorted.iter().position(|outcome| *outcome == wanted);
         assert!(place(ReadOutcome::Broken) < place(ReadOutcome::Unsupported));
-    }
-
-    #[test]
-    fn a_folder_whose_job_was_cancelled_says_so() {
-        let job = json!({
-            "status": "failed", "error": "cancelled", "finished_at": "2024-05-01T10:20:30.5Z",
-        });
-        assert_eq!(last_run(&job).0, "Last run 2024-05-01 10:20:30: cancelled");
     }
 }

@@ -56,6 +56,11 @@ pub(super) async fn show(viewer: Viewer) -> Response {
                 input #roles name="roles" placeholder="reader, finance";
                 @if !is_operator { p .note { "Roles that you do not have yourself are left out." } }
             }
+            div .field {
+                label for="groups" { "Groups, with commas between them" }
+                input #groups name="groups" placeholder="controlling, works council";
+                @if !is_operator { p .note { "Groups that you do not belong to yourself are left out." } }
+            }
             button .primary type="submit" { "View as this caller" }
         }
     };
@@ -68,13 +73,15 @@ pub(super) async fn begin(posted: Posted) -> Response {
         return error_page(&viewer, &refused());
     }
     let roles = params.text("roles").split([',', ' ']).map(str::trim);
+    let groups = params.text("groups").split(',').map(str::trim);
+    let groups = groups.filter(|group| !group.is_empty()).map(Caller::role_of_group);
     let view = ViewAs {
         chosen_by: viewer.signed_in.client_key(),
         subject: params.text("subject").trim().to_owned(),
         tenant: params.text("tenant").trim().to_owned(),
         department: params.get("department").map(|name| name.trim().to_owned()),
         clearance: params.text("clearance").to_owned(),
-        roles: roles.filter(|role| !role.is_empty()).map(str::to_owned).collect(),
+        roles: roles.filter(|role| !role.is_empty()).map(str::to_owned).chain(groups).collect(),
     };
     let sealed = view.sealed(&Seal::new(&viewer.app.console.secret));
     let is_operator = viewer.app.console.is_operator(&viewer.signed_in);

@@ -55,6 +55,8 @@ pub(crate) struct Viewer {
     pub(crate) base: String,
     /// This page's path and query below the base.
     pub(crate) here: String,
+    /// The page that a form came from, as the form says.
+    back: Option<String>,
     session: String,
     id: String,
     api: Api,
@@ -78,6 +80,12 @@ impl Viewer {
     /// Gives the address of a page with a query.
     pub(crate) fn link(&self, path: &str, params: &Params) -> String {
         format!("{}{path}{}", self.base, params.to_query())
+    }
+
+    /// Gives the page below the base that a form came from, always one of this server; none where
+    /// that is the start, or no form says.
+    pub(super) fn back(&self) -> Option<&str> {
+        self.back.as_deref().map(super::local_path).filter(|path| *path != "/")
     }
 
     /// Tells whether an administrator looks through somebody else's eyes.
@@ -362,7 +370,7 @@ impl FromRequestParts<HttpState> for Viewer {
             .await
             .map_err(|_| layout::failed(&base, "the console is not served here"))?;
         let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-        let viewer = Viewer { app, caller, signed_in, base, here, session, id, api };
+        let viewer = Viewer { app, caller, signed_in, base, here, back: None, session, id, api };
         if let Err(refused) = guarded::admit_to_console(&viewer.app, &viewer.signed_in) {
             return Err(refusal(&viewer, &parts.headers, &refused));
         }
@@ -398,7 +406,7 @@ impl FromRequest<HttpState> for Posted {
 
     async fn from_request(request: Request, http_state: &HttpState) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
-        let viewer = Viewer::from_request_parts(&mut parts, http_state).await?;
+        let mut viewer = Viewer::from_request_parts(&mut parts, http_state).await?;
         let form = Form::<Vec<(String, String)>>::from_request(
             Request::from_parts(parts, body),
             http_state,
@@ -408,6 +416,7 @@ impl FromRequest<HttpState> for Posted {
             return Err(layout::error_page(&viewer, &error));
         };
         let params = Params::new(pairs);
+        viewer.back = params.get("next").map(str::to_owned);
         check_token(&viewer, params.text("form_token"))?;
         Ok(Posted { viewer, params })
     }

@@ -21,6 +21,14 @@
     });
   }
 
+  // The sections open from a button in a narrow window; in a wide one they are beside the page.
+  const sections = $("#sections");
+  if (sections?.hidePopover) {
+    matchMedia("(min-width: 52.01rem)").addEventListener("change", event => {
+      if (event.matches && sections.matches(":popover-open")) sections.hidePopover();
+    });
+  }
+
   // Copying. Buttons are shown only where they can do something.
   const prepare = within => {
     for (const button of $$("[data-copy]", within)) {
