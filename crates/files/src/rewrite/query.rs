@@ -130,8 +130,8 @@ fn as_meant(query: String, said: &QueryFilters, clock: &Clock) -> String {
 }
 
 /// Joins the words that say what is wanted, as they were typed: phrases in quotes, `OR` between
-/// two terms and what is excluded stay as `searchFiles` reads them, other operators and words that
-/// ask go. Words are alternatives in a search, so nothing is between them; text without spaces
+/// two terms and what is excluded stay as `searchFiles` reads them, and so does all of a query that
+/// joins its terms by `AND` or `NEAR`; words that ask go. Words are alternatives in a search, so nothing is between them; text without spaces
 /// stays whole.
 fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
     let mut kept: Vec<String> = Vec::new();
@@ -145,6 +145,10 @@ fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
     let is_shouted = has_letters(char::is_uppercase) && !has_letters(char::is_lowercase);
     let language = query_language(text, languages);
     let has_operators = !is_shouted && has_operators(&pieces, language);
+    if has_operators && joins_well(&pieces) {
+        // Without its operators it would ask for something else: words side by side are alternatives.
+        return text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" NOT ", " -");
+    }
     for (idx, piece) in pieces.iter().enumerate() {
         let next = pieces.get(idx + 1);
         let is_first = kept.is_empty();
@@ -225,6 +229,49 @@ fn has_operators(pieces: &[Piece<'_>], language: Language) -> bool {
     let has_any =
         words().any(|(at, word)| is_joining(word) || is_excluded(word) || leaves_out(at, word));
     has_any && !words().any(|(_, word)| !is_joining(word) && word != "NOT" && is_said(word))
+}
+
+/// Tells whether a text wants things together (`AND`, `NEAR`) and every operator of it is between
+/// two terms, with parentheses that close: a search reads it as it is.
+fn joins_well(pieces: &[Piece<'_>]) -> bool {
+    let is_together = |word: &str| word == "AND" || word == "NEAR" || word.starts_with("NEAR/");
+    let (mut depth, mut has_term, mut is_joined, mut n_together) = (0_usize, false, false, 0_usize);
+    for (idx, piece) in pieces.iter().enumerate() {
+        let word = match piece {
+            Piece::Phrase { .. } => "",
+            Piece::Word(word) => *word,
+        };
+        if is_together(word) || word == "OR" {
+            if !has_term {
+                return false;
+            }
+            n_together += usize::from(is_together(word));
+            (has_term, is_joined) = (false, true);
+            continue;
+        }
+        if word == "NOT" {
+            // What is left out is one term here.
+            let is_group =
+                matches!(pieces.get(idx + 1), Some(Piece::Word(next)) if next.starts_with('('));
+            if !has_term || is_group {
+                return false;
+            }
+            (has_term, is_joined) = (false, true);
+            continue;
+        }
+        for char in word.chars() {
+            match char {
+                '(' => depth += 1,
+                ')' if depth == 0 => return false,
+                ')' => depth -= 1,
+                _ => {}
+            }
+        }
+        if word.is_empty() || word.contains(char::is_alphanumeric) {
+            (has_term, is_joined) = (true, false);
+        }
+    }
+    depth == 0 && !is_joined && n_together > 0
 }
 
 /// Where a word is.
@@ -462,7 +509,11 @@ mod tests {
             ("Hoeveel kost het contract?", "kost contract"),
             ("the \"state of the art\" in casting", "\"state of the art\" casting"),
             ("an unclosed \"quote of mine", "unclosed quote mine"),
-            ("vendor NEAR/5 contract AND (2021)", "vendor contract 2021"),
+            ("vendor NEAR/5 contract AND (2021)", "vendor NEAR/5 contract AND (2021)"),
+            ("(harbour OR pier) AND crane", "(harbour OR pier) AND crane"),
+            ("AND vendor contract AND", "vendor contract"),
+            ("(vendor AND contract", "vendor contract"),
+            ("vendor AND contract NOT draft", "vendor AND contract -draft"),
             ("roof OR tiles OR", "roof OR tiles"),
             ("OR roof NOT tiles", "roof -tiles"),
             (
@@ -598,21 +649,21 @@ mod tests {
         let check = |answer: &str| checked(answer, "contracts of vendor X", LanguageSet::all());
         assert_eq!(
             check("vendor AND (contract OR agreement)\nbecause…").as_deref(),
-            Some("vendor contract OR agreement")
+            Some("vendor AND (contract OR agreement)")
         );
         assert_eq!(
             check("```\n\"vendor x\" contract\n```").as_deref(),
             Some("\"vendor x\" contract")
         );
         assert_eq!(check("what are the vendor contracts?").as_deref(), Some("vendor contracts"));
-        assert_eq!(check("vendor NEAR/3 contract").as_deref(), Some("vendor contract"));
+        assert_eq!(check("vendor NEAR/3 contract").as_deref(), Some("vendor NEAR/3 contract"));
         let check_ja = checked("東京の図書館はどこですか", "東京の図書館", LanguageSet::all());
         assert_eq!(check_ja.as_deref(), Some("東京の図書館"));
         assert_eq!(check("I am sorry, I cannot help with this"), None);
         assert_eq!(check(""), None);
         assert_eq!(check("what is the"), None);
         let seed = r#"{"fts": "vendor NEAR/5 contract AND (2021)", "filters": {"exts": []}}"#;
-        assert_eq!(check(seed).as_deref(), Some("vendor contract 2021"));
+        assert_eq!(check(seed).as_deref(), Some("vendor NEAR/5 contract AND (2021)"));
         assert_eq!(check("1. vendor contracts").as_deref(), Some("vendor contracts"));
         let told = check("Here is the query: vendor contracts");
         assert_eq!(told.as_deref(), Some("vendor contracts"));
