@@ -259,6 +259,10 @@ fn joins_well(pieces: &[Piece<'_>]) -> bool {
             (has_term, is_joined) = (false, true);
             continue;
         }
+        // What is left out is no term that another one can be joined with.
+        if is_joined && word.starts_with('-') {
+            return false;
+        }
         for char in word.chars() {
             match char {
                 '(' => depth += 1,
@@ -539,7 +543,7 @@ mod tests {
             ("damage NOT covered", "damage not covered"),
             ("contracts NOT vendors", "contracts -vendors"),
             ("灯台 NOT 石", "灯台 -石"),
-            ("damage AND flood NOT covered", "damage flood -covered"),
+            ("damage AND flood NOT covered", "damage AND flood -covered"),
             ("damage and flood is NOT covered", "damage flood not covered"),
             ("what is covered and NOT excluded OR limited?", "covered not excluded OR limited"),
             ("Verträge ohne Unterschrift", "Verträge ohne Unterschrift"),

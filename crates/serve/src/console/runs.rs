@@ -13,7 +13,7 @@ use super::time::thousands;
 /// What a run takes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope<'a> {
-    /// All of a root.
+    /// Every file, wherever it lies below.
     Root,
     /// A folder in a root.
     Folder(&'a str),
