@@ -49,6 +49,7 @@ mod browser;
 mod postgres;
 mod proxy;
 mod qdrant;
+mod signals;
 mod skew;
 
 mod http;

@@ -97,9 +97,8 @@ impl Postgres {
     fn signal_all(&self, signal: rustix::process::Signal) {
         let sessions = children_of(self.server.id());
         for process in std::iter::once(self.server.id()).chain(sessions) {
-            let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
             // A session may have ended by now.
-            let _ = process.map(|process| rustix::process::kill_process(process, signal));
+            let _ = crate::signals::send(process, signal);
         }
     }
 

@@ -6,7 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Folder, bed, free_port};
+use rustix::process::Signal;
+
+use crate::{Folder, bed, free_port, signals};
 
 /// How long the cluster may take until every peer knows the others.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -96,14 +98,12 @@ impl Qdrant {
 
     /// Lets a peer hang: its connections stay open, and it does not answer.
     pub fn hang(&self, idx: usize) {
-        let peer = rustix::process::Pid::from_child(&self.peers[idx].child);
-        let _ = rustix::process::kill_process(peer, rustix::process::Signal::STOP);
+        let _ = signals::send(self.peers[idx].child.id(), Signal::STOP);
     }
 
     /// Lets a peer go on after [`Qdrant::hang`].
     pub fn go_on(&self, idx: usize) {
-        let peer = rustix::process::Pid::from_child(&self.peers[idx].child);
-        let _ = rustix::process::kill_process(peer, rustix::process::Signal::CONT);
+        let _ = signals::send(self.peers[idx].child.id(), Signal::CONT);
     }
 
     /// Starts a killed peer again with its data.

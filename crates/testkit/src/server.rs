@@ -118,9 +118,7 @@ impl Server {
 
     /// Sends a signal, such as `rustix::process::Signal::HUP`.
     pub fn signal(&self, signal: rustix::process::Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        let pid = pid.expect("a running process has an id");
-        rustix::process::kill_process(pid, signal).expect("the server still runs");
+        assert!(crate::signals::send(self.child.id(), signal), "the server does not run any more");
     }
 
     /// Asks the server to end (SIGTERM) and gives its exit status.
