@@ -10,7 +10,7 @@ use calamine::{Data, Reader, open_workbook_auto_from_rs};
 use extract::{Caps, extract};
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 
-use crate::hayro_text;
+use crate::{hayro_layout, hayro_text};
 
 /// How long an engine may take for one file.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -66,6 +66,7 @@ pub fn read_as_child(engine: &str, file: &Path) -> std::io::Result<()> {
         "dowse" => extract(&bytes, &name, &Caps::standard()).0.text(),
         "pdf-extract" => pdf_extract::extract_text_from_mem(&bytes).map_err(failed)?,
         "hayro" => hayro_text::read(bytes).map_err(failed)?,
+        "hayro-layout" => hayro_layout::read(bytes).map_err(failed)?,
         "calamine" => sheets(&bytes)?,
         "pulldown-cmark" => without_marks(&String::from_utf8_lossy(&bytes)),
         "csv" => rows(&bytes),

@@ -12,6 +12,11 @@
 //!   a hang of one costs one file. The time is that of the call, without the process.
 
 mod engines;
+#[expect(dead_code, reason = "the layout of the product asks it for one function")]
+#[path = "../../crates/extract/src/flow.rs"]
+mod flow;
+#[expect(dead_code, reason = "what the reader of the product counts, and this one does not")]
+mod hayro_layout;
 mod hayro_text;
 mod outcomes;
 mod parts;

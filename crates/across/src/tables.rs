@@ -116,7 +116,10 @@ impl Tables {
                 thing: format!("{}{BETWEEN}{field}", schema.name),
                 position: mark_of(&value),
                 title: format!("{}: {field}", schema.name),
-                snippet: format!("{field}: {shown} ({n_rows} rows)"),
+                snippet: format!(
+                    "{field}: {shown} ({n_rows} {})",
+                    if n_rows == 1 { "row" } else { "rows" }
+                ),
                 around: Around::default(),
                 pointer: Some(format!("{}.{field}", schema.name)),
                 score: fit.score,

@@ -523,7 +523,7 @@ fn names_of_fields_do_not_outweigh_a_rare_word() {
     for query in ["report budget zephyr", "zephyr report note", "report of the zephyr"] {
         let Findings { results: merged, .. } = service.search(&caller, query, 10, &soon());
         let first = &merged[0].hit;
-        assert_eq!(first.snippet, "note: zephyr storm (1 rows)", "{query}: {merged:?}");
+        assert_eq!(first.snippet, "note: zephyr storm (1 row)", "{query}: {merged:?}");
         let others = merged.iter().skip(1).map(|one| one.hit.score.get());
         assert!(others.fold(0.0, f64::max) < first.score.get() - 0.1, "{query}: {merged:?}");
     }

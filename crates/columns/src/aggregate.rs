@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use crate::query::{AnyGroup, Direction, Filter, Range, Test};
-use crate::{Calendar, ColumnInfo, Error, Kind, Result, Value, Zone};
+use crate::{Calendar, ColumnInfo, Decimal, Error, Kind, Result, Value, Zone, decimal};
 
 /// The most groups that are formed; more is an error that says so.
 pub const MAX_AGGREGATE_GROUPS: usize = 1_000_000;
@@ -262,6 +262,7 @@ fn compare(left: &Value, right: &Value) -> Ordering {
         | (Value::Timestamp(left), Value::Timestamp(right)) => left.cmp(right),
         (Value::Text(left), Value::Text(right)) => left.cmp(right),
         (Value::Boolean(left), Value::Boolean(right)) => left.cmp(right),
+        (Value::Decimal(_), _) | (_, Value::Decimal(_)) => decimal::compare(left, right),
         (left, right) => {
             left.as_f64().unwrap_or(f64::MAX).total_cmp(&right.as_f64().unwrap_or(f64::MAX))
         }
@@ -322,6 +323,9 @@ pub(crate) fn whole_width(width: f64) -> Option<i64> {
 pub(crate) fn range_number_of(value: &Value, width: f64) -> i64 {
     match (value, whole_width(width)) {
         (Value::Integer(number), Some(width)) => number.div_euclid(width),
+        (Value::Decimal(number), _) => Decimal::of_real(width)
+            .and_then(|width| number.range_of(width))
+            .unwrap_or_else(|| range_number(number.as_f64(), width)),
         (value, _) => range_number(value.as_f64().unwrap_or_default(), width),
     }
 }
@@ -381,6 +385,19 @@ impl PercentilePlace {
         if way.is_finite() { low + way * share } else { low * (1.0 - share) + high * share }
     }
 
+    /// Gives the value between two neighbours that are units of one scale.
+    pub(crate) fn between_units(self, low: i128, high: i128, scale: u8) -> Value {
+        decimal::Total::between(low, high, scale, self.hundredths)
+    }
+
+    /// Gives the value between two neighbours that are written with digits.
+    pub(crate) fn between_written(self, low: &str, high: &str) -> Option<Value> {
+        if self.hundredths == 0 || low == high {
+            return Value::number(low);
+        }
+        decimal::between(low, high, self.hundredths)
+    }
+
     /// Gives the value between two whole neighbours, to the last digit.
     pub(crate) fn between_whole(self, low: i64, high: i64) -> Value {
         let way = i128::from(high) - i128::from(low);
@@ -409,9 +426,9 @@ fn whole_ratio(dividend: i128, divisor: i128) -> Value {
     whole_sum(quotient + i128::from(is_above_half))
 }
 
-/// A sum of whole numbers as a value: whole while it can be.
+/// A sum of whole numbers as a value.
 pub(crate) fn whole_sum(sum: i128) -> Value {
-    i64::try_from(sum).map_or(Value::Real(sum as f64), Value::Integer)
+    Decimal::new(sum, 0).to_value()
 }
 
 #[cfg(test)]

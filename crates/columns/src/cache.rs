@@ -24,7 +24,7 @@ use crate::{Column, Dataset, Error, Result, TableSpec, mapped};
 
 /// Changes with the layout of the files and with what cells are read as, so that old ones are not
 /// taken for new ones.
-const LAYOUT: &str = "columns-5";
+const LAYOUT: &str = "columns-6";
 /// The key of the report in a file's metadata.
 const REPORT_KEY: &str = "dowse.load_report";
 
@@ -99,8 +99,12 @@ pub(crate) fn keep_only(folder: &Path, sources: &[PathBuf]) {
             continue;
         }
         match fs_err::remove_file(entry.path()) {
-            Ok(()) => tracing::info!(file = ?file_name, "columns of a source that left went"),
-            Err(error) => tracing::warn!(%error, "columns of a source that left could not go"),
+            Ok(()) => {
+                tracing::info!(file = ?file_name, "column files of a removed source were erased")
+            }
+            Err(error) => {
+                tracing::warn!(%error, "column files of a removed source could not be erased")
+            }
         }
     }
 }

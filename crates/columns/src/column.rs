@@ -10,15 +10,15 @@ use std::sync::{Arc, OnceLock};
 
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, LargeStringArray,
-    ListArray, PrimitiveArray, TimestampMillisecondArray, UInt32Array,
+    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int64Array,
+    LargeStringArray, ListArray, PrimitiveArray, TimestampMillisecondArray, UInt32Array,
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
 use crate::scan::{self, Selected};
 use crate::shown;
-use crate::{Kind, Value};
+use crate::{Decimal, Kind, Value};
 
 /// The code of "nothing is there".
 pub(crate) const NULL_CODE: u32 = 0;
@@ -61,6 +61,8 @@ pub(crate) enum Distinct {
     Text(LargeStringArray),
     Integers(Int64Array),
     Reals(Float64Array),
+    /// Units of one scale, where neither of the two before keeps all digits.
+    Decimals(Decimal128Array),
     Booleans(BooleanArray),
     Timestamps(TimestampMillisecondArray),
 }
@@ -91,7 +93,7 @@ impl Column {
     pub fn kind(&self) -> Kind {
         match self.distinct {
             Distinct::Text(_) => Kind::Text,
-            Distinct::Integers(_) | Distinct::Reals(_) => Kind::Number,
+            Distinct::Integers(_) | Distinct::Reals(_) | Distinct::Decimals(_) => Kind::Number,
             Distinct::Booleans(_) => Kind::Boolean,
             Distinct::Timestamps(_) => Kind::Timestamp,
         }
@@ -129,6 +131,7 @@ impl Column {
             }
             Distinct::Integers(_)
             | Distinct::Reals(_)
+            | Distinct::Decimals(_)
             | Distinct::Booleans(_)
             | Distinct::Timestamps(_) => None,
         }
@@ -164,7 +167,7 @@ impl Column {
     /// Tells whether redaction changes a value. It is looked at once: a text takes microseconds,
     /// and a column may have millions.
     pub(crate) fn is_private(&self, code: u32) -> bool {
-        let is_number = matches!(self.distinct, Distinct::Integers(_) | Distinct::Reals(_));
+        let is_number = self.kind() == Kind::Number;
         if code == NULL_CODE || !(is_number || matches!(self.distinct, Distinct::Text(_))) {
             return false;
         }
@@ -180,7 +183,7 @@ impl Column {
             Distinct::Text(texts) => {
                 shown::shown_text(&self.name, texts.value(code as usize)).is_some()
             }
-            Distinct::Integers(_) | Distinct::Reals(_) => {
+            Distinct::Integers(_) | Distinct::Reals(_) | Distinct::Decimals(_) => {
                 shown::is_hidden(&self.name, &self.distinct.value(code))
             }
             Distinct::Booleans(_) | Distinct::Timestamps(_) => false,
@@ -317,6 +320,9 @@ impl Distinct {
             Distinct::Text(values) => Value::Text(values.value(at).to_owned()),
             Distinct::Integers(values) => Value::Integer(values.value(at)),
             Distinct::Reals(values) => Value::Real(values.value(at)),
+            Distinct::Decimals(values) => {
+                Decimal::new(values.value(at), values.scale().unsigned_abs()).to_value()
+            }
             Distinct::Booleans(values) => Value::Boolean(values.value(at)),
             Distinct::Timestamps(values) => Value::Timestamp(values.value(at)),
         }
@@ -331,6 +337,7 @@ impl Distinct {
             Distinct::Integers(_) | Distinct::Reals(_) | Distinct::Timestamps(_) => {
                 self.len() * size_of::<i64>()
             }
+            Distinct::Decimals(_) => self.len() * size_of::<i128>(),
         }
     }
 
@@ -339,6 +346,7 @@ impl Distinct {
             Distinct::Text(values) => values,
             Distinct::Integers(values) => values,
             Distinct::Reals(values) => values,
+            Distinct::Decimals(values) => values,
             Distinct::Booleans(values) => values,
             Distinct::Timestamps(values) => values,
         }
@@ -349,6 +357,7 @@ impl Distinct {
             Distinct::Text(values) => Arc::new(values.clone()),
             Distinct::Integers(values) => Arc::new(values.clone()),
             Distinct::Reals(values) => Arc::new(values.clone()),
+            Distinct::Decimals(values) => Arc::new(values.clone()),
             Distinct::Booleans(values) => Arc::new(values.clone()),
             Distinct::Timestamps(values) => Arc::new(values.clone()),
         }
@@ -368,6 +377,9 @@ impl Distinct {
         }
         if let Some(values) = any.downcast_ref::<Float64Array>() {
             return Some(Distinct::Reals(values.clone()));
+        }
+        if let Some(values) = any.downcast_ref::<Decimal128Array>() {
+            return Some(Distinct::Decimals(values.clone()));
         }
         if let Some(values) = any.downcast_ref::<BooleanArray>() {
             return Some(Distinct::Booleans(values.clone()));

@@ -104,6 +104,7 @@ fn hash_value(hasher: &mut impl Hasher, value: &Value) {
         // hash as the same number.
         Value::Integer(number) => hasher.write_u64((*number as f64).to_bits()),
         Value::Real(number) => hasher.write_u64(number.to_bits()),
+        Value::Decimal(number) => hasher.write(number.to_string().as_bytes()),
         Value::Boolean(flag) => hasher.write_u8(2 + u8::from(*flag)),
         Value::Timestamp(millis) => hasher.write_i64(*millis),
         Value::List(values) => {

@@ -81,7 +81,7 @@ pub enum Error {
         received: String,
     },
     /// A width that makes no ranges.
-    #[error("`{received}` is no width: expected a number above 0")]
+    #[error("`{received}` is not a width: expected a number above 0")]
     BadWidth {
         /// The width that was given.
         received: f64,
@@ -120,7 +120,7 @@ pub enum Error {
         source_name: String,
     },
     /// A table that a database does not have, or that may not be read.
-    #[error("`{source_name}` is no table that can be read there: there are {}", listed(.known))]
+    #[error("`{source_name}` is not a table that can be read there: there are {}", listed(.known))]
     NoSuchTable {
         /// The source as configured, without a password.
         source_name: String,

@@ -40,7 +40,9 @@
 #![doc(test(attr(deny(warnings))))]
 
 mod aggregate;
+mod decimal;
 mod moment;
+mod month_names;
 mod numeral;
 mod query;
 mod spec;
@@ -75,11 +77,12 @@ pub use aggregate::{
 pub use away::ReopeningTable;
 pub use column::Column;
 pub use dataset::Dataset;
+pub use decimal::Decimal;
 pub use error::{Error, Result};
 pub use live::{INLINE_RELOAD_BYTES, LiveTable};
 pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,
-    MissingInFiles, NAMED_MISFITS, RepeatedKeys, sheets_of, stat,
+    MissingInFiles, MissingKeys, NAMED_MISFITS, RepeatedKeys, sheets_of, stat,
 };
 pub use moment::{
     Bucket, DAY_MILLIS, DateOrder, Epoch, parse as parse_moment, parse_ordered, to_iso,
@@ -94,7 +97,7 @@ pub use query::{
 pub use related::Lookup;
 pub use scan::{AUTO_POINTS, GroupQuery, GroupSum, MAX_GROUPS, MAX_POINTS, series};
 pub use source::{keep_columns_of, open, open_related};
-pub use spec::{Cells, ColumnSpec, Kind, NULL_WORDS, TableSpec};
+pub use spec::{Cells, ColumnSpec, FLAG_WORDS, Kind, NULL_WORDS, TableSpec};
 pub use sql::{
     DatabaseColumn, DatabaseSample, PostgresTable, SqliteTable, is_sqlite, postgres_sample,
     postgres_tables, sqlite_sample, sqlite_tables,

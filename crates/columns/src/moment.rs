@@ -4,7 +4,9 @@
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::written_date::{from_parts, three_numbers, with_month_name};
+use crate::written_date::{
+    from_parts, three_numbers, with_month_name, with_short_year_first, with_year_first,
+};
 
 /// One day.
 pub const DAY_MILLIS: i64 = 86_400_000;
@@ -51,7 +53,7 @@ pub enum DateOrder {
     Dmy,
     /// `12/31/2024`.
     Mdy,
-    /// `20241231`, eight digits without anything between them.
+    /// `20241231`, eight digits without anything between them, or `24-12-31`.
     Ymd,
 }
 
@@ -128,7 +130,9 @@ pub fn parse_ordered(text: &str, epoch: Epoch, order: Option<DateOrder>) -> Opti
             DateOrder::Mdy => {
                 parts().and_then(|(month, day, year, rest)| from_parts(year, month, day, rest))
             }
-            DateOrder::Ymd => from_eight_digits(text.trim()),
+            DateOrder::Ymd => {
+                from_eight_digits(text.trim()).or_else(|| with_short_year_first(text))
+            }
         }
     });
     let is_other_number = order == Some(DateOrder::Ymd) && text.trim().parse::<f64>().is_ok();
@@ -168,7 +172,7 @@ pub fn parse(text: &str, epoch: Epoch) -> Option<i64> {
     };
     match model::parse_iso(text) {
         Some(moment) => checked(moment.millis()),
-        None => with_month_name(text),
+        None => with_year_first(text).or_else(|| with_month_name(text)),
     }
 }
 

@@ -52,7 +52,7 @@ const GROUP: usize = 3;
 /// Reads a number whose decimals come after `mark`.
 ///
 /// Thousands may be separated by the other mark, a space, an apostrophe or an underscore, in
-/// groups of three; a sign or a name of money or `%` may be on either side; brackets mean minus.
+/// groups of three, or by commas as in India (`12,34,567`); a sign or a name of money or `%` may be on either side; brackets mean minus.
 pub fn read_numeral(text: &str, mark: DecimalMark) -> Option<Numeral> {
     let text = text.trim();
     let (text, in_brackets) = match text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
@@ -139,6 +139,9 @@ fn ungrouped(whole: &str, mark: DecimalMark) -> Option<String> {
     if !is_separator {
         return None;
     }
+    if separator == ',' && is_in_lakhs(whole) {
+        return Some(whole.replace(separator, ""));
+    }
     let mut groups = whole.split(separator);
     let first = groups.next().filter(|first| (1..=GROUP).contains(&first.len()))?;
     let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
@@ -150,6 +153,19 @@ fn ungrouped(whole: &str, mark: DecimalMark) -> Option<String> {
         digits.push_str(group);
     }
     Some(digits)
+}
+
+/// Tells whether commas are where India has them: before the last three digits, and before every
+/// two in front of those.
+fn is_in_lakhs(whole: &str) -> bool {
+    let groups: Vec<&str> = whole.split(',').collect();
+    let [first, middle @ .., last] = groups.as_slice() else { return false };
+    let are_digits = groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));
+    are_digits
+        && (1..=2).contains(&first.len())
+        && !middle.is_empty()
+        && middle.iter().all(|group| group.len() == 2)
+        && last.len() == GROUP
 }
 
 #[cfg(test)]
@@ -177,7 +193,9 @@ mod tests {
         check("1’234.50", Some("1234.50"), None);
         check("0,5", None, Some("0.5"));
         check(",5", None, Some("0.5"));
-        check("12,34,567", None, None);
+        check("12,34,567", Some("1234567"), None);
+        check("1,00,000.50", Some("100000.50"), None);
+        check("12,3,567", None, None);
     }
 
     #[test]

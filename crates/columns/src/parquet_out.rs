@@ -1,12 +1,13 @@
 //! Writes rows as Parquet, group by group, with the types of their columns.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMillisecondBuilder,
 };
-use arrow_array::{ArrayRef, ListArray, RecordBatch};
+use arrow_array::{ArrayRef, Decimal128Array, ListArray, RecordBatch, StringArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use parquet::arrow::ArrowWriter;
@@ -14,29 +15,36 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::{ColumnInfo, Kind, Value};
+use crate::decimal::MAX_DIGITS;
+use crate::{ColumnInfo, Decimal, Kind, Value};
 
 /// A Parquet file being written.
 pub struct ParquetWriter<W: Write + Send> {
     writer: ArrowWriter<W>,
     columns: Vec<ColumnInfo>,
+    decimals: Decimals,
     schema: Arc<Schema>,
 }
 
+/// Columns of numbers that no float keeps, with how many digits are behind the point.
+type Decimals = BTreeMap<String, Option<u8>>;
+
 impl<W: Write + Send> ParquetWriter<W> {
     /// Starts a file with these columns. Whole numbers stay whole, and cells
-    /// with several values are lists.
-    pub fn new(out: W, columns: Vec<ColumnInfo>) -> Result<Self, ParquetError> {
+    /// with several values are lists. Columns that `decimals` names, as a
+    /// [`LoadReport`](crate::LoadReport) does, are decimals of so many digits behind the point, or
+    /// text where their digits are too many for one type.
+    pub fn new(out: W, columns: Vec<ColumnInfo>, decimals: Decimals) -> Result<Self, ParquetError> {
         let fields: Vec<Field> = columns
             .iter()
-            .map(|column| Field::new(&column.name, data_type(column), true))
+            .map(|column| Field::new(&column.name, data_type(column, &decimals), true))
             .collect();
         let schema = Arc::new(Schema::new(fields));
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .build();
         let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
-        Ok(ParquetWriter { writer, columns, schema })
+        Ok(ParquetWriter { writer, columns, decimals, schema })
     }
 
     /// Writes rows as one group; each has a cell for each column.
@@ -45,7 +53,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             .columns
             .iter()
             .enumerate()
-            .map(|(at, column)| array(column, rows.iter().map(|row| &row[at])))
+            .map(|(at, column)| array(column, &self.decimals, rows.iter().map(|row| &row[at])))
             .collect();
         let batch = RecordBatch::try_new(self.schema.clone(), arrays)
             .map_err(|cause| ParquetError::ArrowError(cause.to_string()))?;
@@ -59,8 +67,12 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-fn data_type(column: &ColumnInfo) -> DataType {
+fn data_type(column: &ColumnInfo, decimals: &Decimals) -> DataType {
     let item = match column.kind {
+        Kind::Number if decimals.contains_key(&column.name) => match decimals[&column.name] {
+            Some(scale) => DataType::Decimal128(MAX_DIGITS, scale as i8),
+            None => DataType::Utf8,
+        },
         Kind::Text => DataType::Utf8,
         Kind::Number if column.is_whole => DataType::Int64,
         Kind::Number => DataType::Float64,
@@ -74,9 +86,16 @@ fn item_field(item: DataType) -> Arc<Field> {
     Arc::new(Field::new("item", item, true))
 }
 
-fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> ArrayRef {
+fn array<'v>(
+    column: &ColumnInfo,
+    decimals: &Decimals,
+    cells: impl Iterator<Item = &'v Value>,
+) -> ArrayRef {
     if column.has_lists {
-        return list_array(column, &cells.collect::<Vec<_>>());
+        return list_array(column, decimals, &cells.collect::<Vec<_>>());
+    }
+    if let Some(scale) = decimals.get(&column.name) {
+        return decimal_array(*scale, cells);
     }
     match column.kind {
         Kind::Text => {
@@ -87,6 +106,7 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
                     Value::Text(text) => builder.append_value(text),
                     other @ (Value::Integer(_)
                     | Value::Real(_)
+                    | Value::Decimal(_)
                     | Value::Boolean(_)
                     | Value::Timestamp(_)
                     | Value::List(_)) => builder.append_value(other.to_row_json().to_string()),
@@ -102,6 +122,7 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
                     Value::Null
                     | Value::Text(_)
                     | Value::Real(_)
+                    | Value::Decimal(_)
                     | Value::Boolean(_)
                     | Value::Timestamp(_)
                     | Value::List(_) => None,
@@ -123,6 +144,7 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
                     | Value::Text(_)
                     | Value::Integer(_)
                     | Value::Real(_)
+                    | Value::Decimal(_)
                     | Value::Timestamp(_)
                     | Value::List(_) => None,
                 });
@@ -138,6 +160,7 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
                     | Value::Text(_)
                     | Value::Integer(_)
                     | Value::Real(_)
+                    | Value::Decimal(_)
                     | Value::Boolean(_)
                     | Value::List(_) => None,
                 });
@@ -147,8 +170,23 @@ fn array<'v>(column: &ColumnInfo, cells: impl Iterator<Item = &'v Value>) -> Arr
     }
 }
 
+/// Writes numbers as decimals of a scale, or as text without one.
+fn decimal_array<'v>(scale: Option<u8>, cells: impl Iterator<Item = &'v Value>) -> ArrayRef {
+    let Some(scale) = scale else {
+        let text = |cell| Decimal::of(cell).map(|number| number.to_string());
+        return Arc::new(cells.map(text).collect::<StringArray>());
+    };
+    let units = |cell| Decimal::of(cell).and_then(|number| number.units_at(scale));
+    let units: Decimal128Array = cells.map(units).collect();
+    Arc::new(
+        units
+            .with_precision_and_scale(MAX_DIGITS, scale as i8)
+            .expect("a scale is at most the number of digits"),
+    )
+}
+
 /// Puts the values of all cells one after the other, and the lengths of the cells beside them.
-fn list_array<'v>(column: &ColumnInfo, cells: &[&'v Value]) -> ArrayRef {
+fn list_array<'v>(column: &ColumnInfo, decimals: &Decimals, cells: &[&'v Value]) -> ArrayRef {
     let one = ColumnInfo { has_lists: false, ..column.clone() };
     let items_of = |cell: &&'v Value| -> &'v [Value] {
         if let Value::List(items) = *cell {
@@ -160,10 +198,10 @@ fn list_array<'v>(column: &ColumnInfo, cells: &[&'v Value]) -> ArrayRef {
         }
     };
     let lengths: Vec<usize> = cells.iter().map(|cell| items_of(cell).len()).collect();
-    let values = array(&one, cells.iter().flat_map(items_of));
+    let values = array(&one, decimals, cells.iter().flat_map(items_of));
     let is_there: Vec<bool> = cells.iter().map(|cell| **cell != Value::Null).collect();
     Arc::new(ListArray::new(
-        item_field(data_type(&one)),
+        item_field(data_type(&one, decimals)),
         OffsetBuffer::from_lengths(lengths),
         values,
         Some(NullBuffer::from(is_there)),
@@ -196,7 +234,9 @@ mod tests {
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.parquet");
-        let mut writer = ParquetWriter::new(fs_err::File::create(&path).unwrap(), columns).unwrap();
+        let mut writer =
+            ParquetWriter::new(fs_err::File::create(&path).unwrap(), columns, Decimals::new())
+                .unwrap();
         writer.write(&rows).unwrap();
         writer.finish().unwrap();
         let mut tags = ColumnSpec::new("tags", Kind::Text);

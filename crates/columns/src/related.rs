@@ -13,10 +13,11 @@ use model::Deadline;
 use parking_lot::Mutex;
 
 use crate::column::{Codes, NULL_CODE};
-use crate::load::{LoadReport, RepeatedKeys};
+use crate::load::{LoadReport, MissingKeys, RepeatedKeys};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::{
-    Aggregate, AggregateAnswer, Column, Dataset, Error, LiveTable, Result, TableSpec, Value,
+    Aggregate, AggregateAnswer, Column, Dataset, Decimal, Error, LiveTable, Result, TableSpec,
+    Value,
 };
 
 /// Columns that are looked up in another table.
@@ -139,9 +140,13 @@ fn join(base: &Dataset, others: &[(&Lookup, &Dataset)]) -> Result<Dataset> {
         let targets: Vec<Option<usize>> = std::iter::once(None)
             .chain(on.distinct_values().map(|value| rows.get(&Key::of(&value)).copied().flatten()))
             .collect();
+        report.missing_keys.extend(missing_keys(lookup, on, &rows));
         for (name, column) in &lookup.columns {
             if other.report().date_columns.contains(column) {
                 report.date_columns.push(name.clone());
+            }
+            if let Some(scale) = other.report().long_decimals.get(column) {
+                report.long_decimals.insert(name.clone(), *scale);
             }
             columns.push(looked_up(name, on, &targets, single(other, column, lookup)?));
         }
@@ -173,6 +178,7 @@ enum Key {
     Text(String),
     Whole(i64),
     Bits(u64),
+    Decimal(Decimal),
     Boolean(bool),
     Moment(i64),
     Nothing,
@@ -182,12 +188,15 @@ impl Key {
     fn of(value: &Value) -> Self {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match value {
+            // An empty cell of a text file names nothing.
+            Value::Text(text) if text.is_empty() => Key::Nothing,
             Value::Text(text) => Key::Text(text.clone()),
             Value::Integer(number) => Key::Whole(*number),
             Value::Real(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
                 Key::Whole(*number as i64)
             }
             Value::Real(number) => Key::Bits(number.to_bits()),
+            Value::Decimal(number) => Key::Decimal(**number),
             Value::Boolean(flag) => Key::Boolean(*flag),
             Value::Timestamp(millis) => Key::Moment(*millis),
             Value::Null | Value::List(_) => Key::Nothing,
@@ -204,7 +213,25 @@ fn rows_by_key(keys: &Column) -> AHashMap<Key, Option<usize>> {
         row_of_code[code] = Some(if row_of_code[code].is_none() { Some(row) } else { None });
     }
     let rows = keys.distinct_values().zip(row_of_code.into_iter().skip(1));
-    rows.filter_map(|(value, row)| Some((Key::of(&value), row?))).collect()
+    let rows = rows.filter_map(|(value, row)| Some((Key::of(&value), row?)));
+    rows.filter(|(key, _)| *key != Key::Nothing).collect()
+}
+
+/// Counts our keys that no row over there has.
+fn missing_keys(
+    lookup: &Lookup,
+    on: &Column,
+    rows: &AHashMap<Key, Option<usize>>,
+) -> Option<MissingKeys> {
+    let mut missing = MissingKeys { table: lookup.table.clone(), n_keys: 0, n_rows: 0 };
+    for (value, n_rows) in on.distinct_values().zip(&on.totals()[1..]) {
+        let key = Key::of(&value);
+        if key != Key::Nothing && !rows.contains_key(&key) && *n_rows > 0 {
+            missing.n_keys += 1;
+            missing.n_rows += u64::from(*n_rows);
+        }
+    }
+    (missing.n_keys > 0).then_some(missing)
 }
 
 /// Makes the column that gives, for each row, the value of the row that its key names.

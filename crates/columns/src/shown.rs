@@ -25,10 +25,15 @@ pub(crate) fn is_hidden(column: &str, number: &Value) -> bool {
     if text::is_secret_name(column) {
         return true;
     }
+    if let Value::Decimal(number) = number {
+        let is_whole = number.is_whole() && !number.is_negative();
+        return is_whole && !text::find_private(&number.to_string()).is_empty();
+    }
     let whole = match number {
         Value::Integer(number) => Some(*number),
         Value::Real(number) if number.fract() == 0.0 && number.abs() < 9e15 => Some(*number as i64),
         Value::Real(_)
+        | Value::Decimal(_)
         | Value::Null
         | Value::Text(_)
         | Value::Boolean(_)

@@ -109,6 +109,46 @@ impl TableSpec {
     }
 }
 
+/// Pairs of words that are true and false, in small letters.
+pub const FLAG_WORDS: [[&str; 2]; 20] = [
+    ["true", "false"],
+    ["yes", "no"],
+    ["y", "n"],
+    ["t", "f"],
+    ["ja", "nein"],
+    ["ja", "nee"],
+    ["ja", "nej"],
+    ["wahr", "falsch"],
+    ["oui", "non"],
+    ["vrai", "faux"],
+    ["da", "nu"],
+    ["sí", "no"],
+    ["si", "no"],
+    ["verdadero", "falso"],
+    ["sim", "não"],
+    ["tak", "nie"],
+    ["да", "нет"],
+    ["はい", "いいえ"],
+    ["是", "否"],
+    ["예", "아니오"],
+];
+
+/// Reads a word that is true or false.
+pub(crate) fn flag_of(word: &str) -> Option<bool> {
+    let word = word.trim().to_lowercase();
+    match word.as_str() {
+        "1" => return Some(true),
+        "0" => return Some(false),
+        _ => {}
+    }
+    let is_it = |flag: usize| FLAG_WORDS.iter().any(|pair| pair[flag] == word);
+    match (is_it(0), is_it(1)) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    }
+}
+
 /// What means "nothing is there" in a column of numbers, booleans or timestamps.
 pub const NULL_WORDS: [&str; 15] = [
     "", "NA", "N/A", "n/a", "na", "#N/A", "null", "NULL", "Null", "NaN", "nan", "None", "-", "--",

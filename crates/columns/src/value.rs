@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::moment;
+use crate::{Decimal, decimal, moment};
 
 /// A cell's value, or a filter's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub enum Value {
     Integer(i64),
     /// A number; never NaN nor infinite when it comes from a table.
     Real(f64),
+    /// A number with more digits than the two before keep.
+    Decimal(Box<Decimal>),
     /// True or false.
     Boolean(bool),
     /// Milliseconds since the Unix epoch.
@@ -35,17 +37,20 @@ impl Value {
             | Value::Text(_)
             | Value::Integer(_)
             | Value::Real(_)
+            | Value::Decimal(_)
             | Value::Boolean(_) => self.to_json(),
         }
     }
 
-    /// Gives the value as filters and facets show it: timestamps as milliseconds.
+    /// Gives the value as filters and facets show it: timestamps as milliseconds, and decimals that
+    /// no number of JSON is sure to keep as text.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Value::Null => serde_json::Value::Null,
             Value::Text(text) => text.as_str().into(),
             Value::Integer(number) | Value::Timestamp(number) => (*number).into(),
             Value::Real(number) => real_to_json(*number),
+            Value::Decimal(number) => number.to_json(),
             Value::Boolean(flag) => (*flag).into(),
             Value::List(values) => values.iter().map(Value::to_json).collect(),
         }
@@ -56,6 +61,7 @@ impl Value {
         match self {
             Value::Integer(number) | Value::Timestamp(number) => Some(*number as f64),
             Value::Real(number) => Some(*number),
+            Value::Decimal(number) => Some(number.as_f64()),
             Value::Null | Value::Text(_) | Value::Boolean(_) | Value::List(_) => None,
         }
     }
@@ -67,10 +73,27 @@ impl Value {
             Value::Null
             | Value::Integer(_)
             | Value::Real(_)
+            | Value::Decimal(_)
             | Value::Boolean(_)
             | Value::Timestamp(_)
             | Value::List(_) => None,
         }
+    }
+
+    /// Tells whether a number is above another one.
+    pub fn is_above(&self, other: &Value) -> bool {
+        let are_numbers = self.as_f64().is_some() && other.as_f64().is_some();
+        are_numbers && decimal::compare(self, other).is_gt()
+    }
+
+    /// Reads a number as it is written, with all its digits where they are at most 38.
+    pub fn number(text: &str) -> Option<Value> {
+        let text = text.trim();
+        if let Ok(number) = text.parse::<i64>() {
+            return Some(Value::Integer(number));
+        }
+        let real = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        Some(Decimal::parse(text).map_or(Value::Real(real), Decimal::to_value))
     }
 }
 

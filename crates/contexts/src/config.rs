@@ -4,7 +4,7 @@ use chunk::{DEFAULT_CHUNK_THRESHOLD_CHARS, LinesConfig};
 use serde::Deserialize;
 
 /// Names the way in which strings are taken, alone or together; another one makes indexes anew.
-const SHORT_STRINGS_VERSION: &str = "short2";
+const SHORT_STRINGS_VERSION: &str = "short4";
 
 /// How documents are taken in and how their long strings are cut.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -30,9 +30,11 @@ fn look_inside<R: std::io::Read>(mut walk: Walk<R>) -> Result<(String, Range<u64
     while let Some(event) = walk.next()? {
         match (walk.pointer(), event) {
             ("", Event::Begin(Kind::Object) | Event::End(_)) => {}
-            ("", Event::Begin(_) | Event::Leaf(_)) => return Err(wrong("the body is no object")),
+            ("", Event::Begin(_) | Event::Leaf(_)) => {
+                return Err(wrong("the body is not an object"));
+            }
             ("/name", Event::Leaf(Kind::String)) => name = Some(walk.text().to_owned()),
-            ("/name", _) => return Err(wrong("`name` is no string")),
+            ("/name", _) => return Err(wrong("`name` is not a string")),
             ("/data", Event::Begin(_)) => start = walk.start(),
             ("/data", Event::Leaf(_)) => data = Some(walk.start()..walk.offset()),
             ("/data", Event::End(_)) => data = Some(start..walk.offset()),
@@ -87,10 +89,10 @@ mod tests {
         check(r#"{"name": "n", "data": {"a": [1, {"data": 2}]}}"#, r#"n: {"a": [1, {"data": 2}]}"#);
         check(r#"{"data":"x","name":"n"}"#, r#"n: "x""#);
         check(r#"{"data": 1e999 , "name":"n"}"#, "n: 1e999");
-        check("[1]", "the body is no object");
+        check("[1]", "the body is not an object");
         check(r#"{"name": "n"}"#, "`data` is missing");
         check(r#"{"data": []}"#, "`name` is missing");
-        check(r#"{"name": 5, "data": []}"#, "`name` is no string");
+        check(r#"{"name": 5, "data": []}"#, "`name` is not a string");
         check(r#"{"name": "n", "data": [], "dta": 1}"#, "unknown member `dta`");
         check(r#"{"name": "n", "data": [1,]}"#, "found `]` where a value is expected at line 1");
     }

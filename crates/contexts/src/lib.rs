@@ -54,6 +54,7 @@ mod jobs;
 mod recover;
 
 mod coverage;
+mod headings;
 mod index;
 mod scopes;
 mod source;

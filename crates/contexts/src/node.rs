@@ -4,7 +4,7 @@ use ingest::ObjectError;
 use model::{Around, Caller, Deadline};
 use serde::Serialize;
 use store::TypedObject;
-use text::REDACTION_CONTEXT_CHARS;
+use text::{LateNames, REDACTION_CONTEXT_CHARS};
 
 use crate::access::Right;
 use crate::json::{Event, Kind, Walk, pointer};
@@ -14,7 +14,7 @@ use crate::outline::{MemberSize, Outline};
 use crate::reader::Reader;
 use crate::seek::{LocatedNode, OpenDocument};
 use crate::tools::json_path;
-use crate::{Error, Result, Service, limits};
+use crate::{Error, Result, Service, headings, limits};
 
 /// Characters of a string before a stretch of it that are looked through for the headings of a
 /// table that the stretch is in. It is eight times what is indexed of one string.
@@ -79,6 +79,9 @@ pub struct Node {
     /// What the value is called, for redaction.
     #[serde(skip)]
     pub name: Option<String>,
+    /// The headings of the table that a string is a row of, for redaction.
+    #[serde(skip)]
+    pub heading: Option<String>,
 }
 
 impl Node {
@@ -86,10 +89,25 @@ impl Node {
     pub fn around(&self, at: &str) -> Around {
         Around {
             name: self.name.clone(),
+            heading: self.heading.clone(),
             ..Around::new(self.before.clone(), self.after.clone()).at(at)
         }
     }
 }
+
+/// What names elsewhere say of a node.
+#[derive(Debug)]
+enum Elsewhere {
+    Nothing,
+    IsPrivate,
+    /// What has to be read before it, so that names of columns hold in it.
+    Names(String),
+    /// The headings of the table that it is a row of.
+    IsRow(String),
+}
+
+/// What a value is called that is private by a name elsewhere.
+const PRIVATE_NAME: &str = "password";
 
 /// Names of members that say nothing of their value: what is around them does.
 const NAMELESS: &[&str] = &["value", "values", "default", "#text", "list", "items"];
@@ -165,12 +183,9 @@ impl Service {
         // whose headings are far above.
         let kept = head_start(request.offset)
             ..request.offset.saturating_add(max_chars + REDACTION_CONTEXT_CHARS);
-        let find = |wanted: &str| {
-            let kept = kept.clone();
-            OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?
-                .ok_or(Error::Object(ObjectError::Busy))?
-                .find(wanted)
-        };
+        let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?
+            .ok_or(Error::Object(ObjectError::Busy))?;
+        let find = |wanted: &str| opened.find(wanted);
         let (wanted, LocatedNode { event, mut walk }) = located(scope, &request.json_path, find)?;
         let mut node = Node {
             table_id: table.id.clone(),
@@ -188,13 +203,18 @@ impl Service {
             before: String::new(),
             after: String::new(),
             name: None,
+            heading: None,
         };
-        node.name = match self.name_beside(table, &node.json_pointer, deadline)? {
+        node.name = match name_beside(&opened, &node.json_pointer)? {
             Some(name) => Some(name),
             None => name_of(&node.json_pointer),
         };
+        let (mut string, mut cut_member) = (None, None);
         match event {
-            Event::Leaf(kind) => leaf(&mut node, kind, &walk, request.offset, max_chars),
+            Event::Leaf(kind) => {
+                leaf(&mut node, kind, &walk, request.offset, max_chars);
+                string = (kind == Kind::String).then(|| walk.text().to_owned());
+            }
             Event::Begin(kind) | Event::End(kind) => {
                 node.kind = kind.as_str();
                 let outline = match shape {
@@ -207,36 +227,103 @@ impl Service {
                 node.warnings = outline.notices();
                 node.text = outline.text;
                 node.members = outline.sizes;
+                cut_member = outline.cut_member;
             }
         }
+        let (string, cut_member) = (string.as_deref(), cut_member.as_deref());
+        match said_elsewhere(&opened, &node, request.offset, string, cut_member)? {
+            Elsewhere::Nothing => {}
+            Elsewhere::IsPrivate if node.name.as_deref().is_some_and(text::is_secret_name) => {}
+            Elsewhere::IsPrivate => node.name = Some(PRIVATE_NAME.to_owned()),
+            Elsewhere::Names(opening) => node.before = opening,
+            Elsewhere::IsRow(heading) => node.heading = Some(heading),
+        }
+        read_inside(&mut node);
         Ok(node)
     }
+}
 
-    /// Gives what the members beside a `value` call it: `{"name": "password", "value": "…"}`. Who
-    /// reads the value alone must not see what they would not see with its name.
-    fn name_beside(
-        &self,
-        table: &Table,
-        json_pointer: &str,
-        deadline: &Deadline,
-    ) -> Result<Option<String>> {
-        let Some((object, member)) = json_pointer.rsplit_once('/') else { return Ok(None) };
-        if !member.eq_ignore_ascii_case("value") {
-            return Ok(None);
-        }
-        let kept = 0..MAX_NAME_CHARS;
-        let opened = OpenDocument::open(&self.0.catalogue, &table.document, Some(deadline), kept)?;
-        let Some(opened) = opened else { return Ok(None) };
-        for name in NAMES_BESIDE {
-            if let Some(found) = opened.find(&format!("{object}/{name}"))?
-                && found.event == Event::Leaf(Kind::String)
-                && text::is_secret_name(found.walk.text())
-            {
-                return Ok(Some(found.walk.text().to_owned()));
-            }
-        }
-        Ok(None)
+/// Lets a node be read inside of the nearest object around it that is called a secret.
+fn read_inside(node: &mut Node) {
+    let is_string = node.kind == Kind::String.as_str();
+    let Some(opening) = opening_around(&node.json_pointer, is_string) else { return };
+    node.before.insert_str(0, &opening);
+    if is_string {
+        node.after.push_str(CLOSING);
     }
+}
+
+/// What ends a string that is read inside of an object.
+pub(crate) const CLOSING: &str = "\"}";
+
+/// Gives a text to read before a node so that it is in the nearest object around it that is called
+/// a secret: `{"secrets": {"ann": "…"}}` hides what is in it, whatever its members are called.
+pub(crate) fn opening_around(json_pointer: &str, is_string: bool) -> Option<String> {
+    let parts = pointer::components(json_pointer).ok()?;
+    let (_, around) = parts.split_last()?;
+    let from = around.iter().rposition(|name| text::is_secret_name(name))?;
+    let mut opening = String::new();
+    for part in parts.get(from..)? {
+        match part.parse::<u64>() {
+            Ok(_) => opening.push('['),
+            Err(_) => opening.push_str(&format!("{{{}: ", serde_json::Value::from(part.as_str()))),
+        }
+    }
+    if is_string {
+        opening.push('"');
+    }
+    Some(opening)
+}
+
+/// Gives what is said of a node by names that are not in it, nor above it.
+fn said_elsewhere(
+    document: &OpenDocument,
+    node: &Node,
+    offset: usize,
+    string: Option<&str>,
+    cut_member: Option<&str>,
+) -> Result<Elsewhere> {
+    let json_pointer = &node.json_pointer;
+    let opened = document.keeping(0..headings::NAME_CHARS);
+    let mut headings = headings::at(&opened, json_pointer, LateNames::default())?;
+    let is_of_pair = |pointer: &str| headings::is_of_pair(&opened, pointer);
+    let is_second_alone = offset == 1 && is_of_pair(&format!("{json_pointer}/1"))?;
+    if headings.hides_next() || is_second_alone || is_of_pair(json_pointer)? {
+        return Ok(Elsewhere::IsPrivate);
+    }
+    if let Some(string) = string {
+        return Ok(headings.headings_of(string).map_or(Elsewhere::Nothing, Elsewhere::IsRow));
+    }
+    headings::enter(&opened, json_pointer, None, &mut headings)?;
+    // Of a member that is not shown in full the names may be in the other part.
+    let late = match cut_member {
+        Some(member) => {
+            let mut inner = headings::at(&opened, member, LateNames::default())?;
+            headings::enter(&opened, member, None, &mut inner)?;
+            inner.into_late()
+        }
+        None => LateNames::default(),
+    };
+    Ok(headings.opening(offset, &late).map_or(Elsewhere::Nothing, Elsewhere::Names))
+}
+
+/// Gives what the members beside a `value` call it: `{"name": "password", "value": "…"}`. Who
+/// reads the value alone must not see what they would not see with its name.
+fn name_beside(document: &OpenDocument, json_pointer: &str) -> Result<Option<String>> {
+    let Some((object, member)) = json_pointer.rsplit_once('/') else { return Ok(None) };
+    if !member.eq_ignore_ascii_case("value") {
+        return Ok(None);
+    }
+    let document = document.keeping(0..MAX_NAME_CHARS);
+    for name in NAMES_BESIDE {
+        if let Some(found) = document.find(&format!("{object}/{name}"))?
+            && found.event == Event::Leaf(Kind::String)
+            && text::is_secret_name(found.walk.text())
+        {
+            return Ok(Some(found.walk.text().to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds a node by its path in a scope: as a pointer, as another form that says the same, or as

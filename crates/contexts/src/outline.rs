@@ -47,7 +47,7 @@ pub(crate) struct Outline {
     /// How many members there are up to the last that is shown, where others follow.
     pub(crate) next: Option<usize>,
     /// The member that is not shown in full, since it alone is over the budget.
-    cut_member: Option<String>,
+    pub(crate) cut_member: Option<String>,
 }
 
 impl Outline {

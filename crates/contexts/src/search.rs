@@ -233,7 +233,7 @@ impl Service {
                 "more match than a walk goes through: it ends behind {MAX_CANDIDATES}; narrow the \
                  query for the others"
             );
-            found.warnings.push(Warning::new("walk_too_long", message));
+            found.warnings.push(Warning::new(retrieve::WALK_TOO_LONG, message));
         }
         found.looked_to = response.looked_to;
         found.warnings.extend(response.warnings);

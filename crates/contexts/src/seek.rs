@@ -12,15 +12,17 @@ use crate::document::{Document, in_time};
 use crate::json::{Event, Kind, SPACING, Walk, key_of};
 use crate::marks::Lookup;
 use crate::object_ids::JsonDocumentId;
-use crate::reader::Reader;
+use crate::reader::{KeptParts, Reader};
 
 /// A document that is open for reading.
+#[derive(Clone)]
 pub(crate) struct OpenDocument {
     catalogue: Arc<dyn Objects>,
     pub(crate) document: Arc<Document>,
     deadline: Option<Deadline>,
     /// Characters of strings that walks keep.
     kept: Range<usize>,
+    parts: KeptParts,
 }
 
 /// A node that was found: its event, and the walk that goes on behind it.
@@ -51,12 +53,42 @@ impl OpenDocument {
             document: Arc::new(document),
             deadline: deadline.cloned(),
             kept,
+            parts: KeptParts::default(),
         }))
+    }
+
+    /// Gives the same document with other characters of strings kept.
+    pub(crate) fn keeping(&self, kept: Range<usize>) -> Self {
+        OpenDocument { kept, ..self.clone() }
+    }
+
+    /// Gives those of some members of an object that are far behind its beginning, where the
+    /// object begins at a place.
+    pub(crate) fn far_members(
+        &self,
+        object: &str,
+        start: u64,
+        members: &[&str],
+    ) -> Result<Vec<LocatedNode>> {
+        let mut marks = Lookup::new(&self.catalogue, &self.document);
+        let mut found = vec![];
+        for member in members {
+            for mark in marks.exactly(start, key_of(member))? {
+                let mut walk = self.walk_inside(mark.at, object, Kind::Object, 0);
+                if let Some(event) = walk.next().map_err(in_time)?
+                    && walk.pointer() == format!("{object}/{member}")
+                {
+                    found.push(LocatedNode { event, walk });
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Gives the bytes from a place on.
     pub(crate) fn reader(&self, at: u64) -> Reader {
         Reader::new(&self.catalogue, &self.document, at, self.deadline.as_ref())
+            .sharing(&self.parts)
     }
 
     /// Walks the document from its beginning.

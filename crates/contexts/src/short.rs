@@ -5,9 +5,13 @@
 //! a service, can be found this way. The place of such a text is its object or list.
 
 use crate::json::pointer;
+use crate::node::{CLOSING, opening_around};
 
 /// A text that has grown this long is given; what follows begins another, in characters.
 const MAX_TEXT_CHARS: usize = 50_000;
+
+/// What is shown in the place of a value that is private by a name.
+pub(crate) const PRIVATE: text::PrivateKind = text::PrivateKind::Password;
 
 /// Short strings of one object or list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,8 +54,10 @@ impl Gathering {
             // The document, or what a tool covers, is this string alone.
             return Some(given(pointer.to_owned(), value.to_owned()));
         };
-        let name = name_of(pointer);
+        let inside = read_inside(pointer, value);
+        let (name, value) = (name_of(pointer), inside.as_deref().unwrap_or(value));
         let line = match &name {
+            Some(name) if text::is_secret_name(name) => format!("{name}: {}\n", PRIVATE.mark()),
             Some(name) => format!("{name}: {value}\n"),
             None => format!("{value}\n"),
         };
@@ -75,6 +81,13 @@ impl Gathering {
 fn given(pointer: String, mut text: String) -> ShortStrings {
     text.truncate(text.trim_end().len());
     ShortStrings { pointer, text, alone: None }
+}
+
+/// Gives what may be shown of a string in an object that is called a secret; nothing for another.
+fn read_inside(pointer: &str, value: &str) -> Option<String> {
+    let before = opening_around(pointer, true)?;
+    let around = text::PieceContext { before: &before, after: CLOSING, ..Default::default() };
+    Some(text::redact_piece(value, around).text)
 }
 
 /// Gives the name of a member; nothing for an element of a list.

@@ -1,11 +1,13 @@
 //! The long strings of a JSON document, and its short ones together, as a source of the write path.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ingest::{Item, ItemContent, Source};
 use model::{AttributeValue, Attributes, Block, BlockKind, Pointer, Warning};
 use serde_json::{Value, json};
+use text::{JsonHeadings, LateNames, Verdict};
 
 use crate::coverage::{Coverage, LongPlaces};
 use crate::ids::{node_id, sha256};
@@ -14,8 +16,8 @@ use crate::object_ids::TableId;
 use crate::objects::{ShortStringsUse, Table, Tool};
 use crate::reader::Reader;
 use crate::seek::{LocatedNode, OpenDocument};
-use crate::short::{Gathering, ShortStrings};
-use crate::{ContextsConfig, Error, limits};
+use crate::short::{Gathering, PRIVATE, ShortStrings};
+use crate::{ContextsConfig, Error, headings, limits};
 
 /// Characters of a title: the end of a string's path.
 const TITLE_CHARS: usize = 200;
@@ -48,6 +50,7 @@ struct Subtree {
     path: String,
     walk: Walk<Reader>,
     next: Option<Event>,
+    headings: JsonHeadings,
 }
 
 impl StringSource {
@@ -79,7 +82,9 @@ impl StringSource {
             let Some(subtree) = &mut self.current else {
                 let Some(path) = self.places.pop() else { return Ok(None) };
                 if let Some(LocatedNode { event, walk }) = self.document.find(&path)? {
-                    self.current = Some(Subtree { path, walk, next: Some(event) });
+                    let late = late_names(&self.document, &path)?;
+                    let headings = headings::at(&self.document, &path, late)?;
+                    self.current = Some(Subtree { path, walk, next: Some(event), headings });
                 }
                 continue;
             };
@@ -91,6 +96,7 @@ impl StringSource {
                 self.current = None;
                 continue;
             };
+            let verdict = headings::see(event, &subtree.walk, &mut subtree.headings);
             let pointer = subtree.walk.pointer();
             // What follows the node is not looked at.
             let is_end = !matches!(event, Event::Begin(_)) && pointer == subtree.path;
@@ -109,8 +115,10 @@ impl StringSource {
                             vec![]
                         }
                     };
-                    if self.coverage.is_long(&tools, subtree.walk.n_chars()) {
-                        let (pointer, text) = (pointer.to_owned(), subtree.walk.text().to_owned());
+                    let text = open_part(subtree.walk.text(), &verdict);
+                    let is_private = verdict == Verdict::Whole;
+                    if self.coverage.is_long(&tools, subtree.walk.n_chars()) && !is_private {
+                        let (pointer, text) = (pointer.to_owned(), text.into_owned());
                         let n_chars = subtree.walk.n_chars();
                         match refusal(&pointer, n_chars, self.n_given, &self.settings) {
                             Some(problem) => {
@@ -121,12 +129,12 @@ impl StringSource {
                             }
                         }
                     } else if self.coverage.takes_short(&tools, pointer) {
-                        let (pointer, text) = (pointer.to_owned(), subtree.walk.text());
+                        let pointer = pointer.to_owned();
                         found = match self.coverage.scopes.at(&pointer).is_empty() {
-                            true => self.gathering.take(&pointer, text),
+                            true => self.gathering.take(&pointer, &text),
                             // A tool covers this string alone, and not the object it is in.
                             false => {
-                                let text = text.to_owned();
+                                let text = text.into_owned();
                                 Some(ShortStrings { pointer, text, alone: None })
                             }
                         };
@@ -150,6 +158,42 @@ impl StringSource {
             }
         }
     }
+}
+
+/// Gives what of a string may be found: marks are in the place of what is private by names
+/// elsewhere in the document.
+fn open_part<'a>(string: &'a str, verdict: &Verdict) -> Cow<'a, str> {
+    match verdict {
+        Verdict::Open => Cow::Borrowed(string),
+        Verdict::Whole => Cow::Borrowed(PRIVATE.mark()),
+        Verdict::Parts(parts) => {
+            let mut open = String::with_capacity(string.len());
+            let mut at = 0;
+            for part in parts {
+                open.push_str(string.get(at..part.start).unwrap_or_default());
+                open.push_str(PRIVATE.mark());
+                at = part.end;
+            }
+            open.push_str(string.get(at..).unwrap_or_default());
+            Cow::Owned(open)
+        }
+    }
+}
+
+/// Reads a node to its end for names that come behind what they name.
+fn late_names(document: &OpenDocument, path: &str) -> crate::Result<LateNames> {
+    let mut headings = headings::at(document, path, LateNames::default())?;
+    let Some(LocatedNode { event, mut walk }) = document.find(path)? else {
+        return Ok(LateNames::default());
+    };
+    walk.keep_text(0..headings::NAME_CHARS);
+    let mut next = Some(event);
+    while let Some(event) = next {
+        headings::see(event, &walk, &mut headings);
+        let is_end = !matches!(event, Event::Begin(_)) && walk.pointer() == path;
+        next = if is_end { None } else { walk.next()? };
+    }
+    Ok(headings.into_late())
 }
 
 /// Short strings beside each long one that count as its labels: a title, a date, an address. Where

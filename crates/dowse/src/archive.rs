@@ -84,7 +84,7 @@ pub(crate) fn kind_of(file: &Path) -> anyhow::Result<BackupKind> {
     if head.starts_with(b"PK\x03\x04") {
         return Ok(BackupKind::Archive);
     }
-    let what = if head.is_empty() { "is empty" } else { "is no backup" };
+    let what = if head.is_empty() { "is empty" } else { "is not a backup" };
     bail!("`{}` {what}\nhint: make one with `dowse backup FILE`", file.display())
 }
 

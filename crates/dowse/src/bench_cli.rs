@@ -31,23 +31,12 @@ pub(crate) enum BenchCommand {
     Search(SearchBenchArgs),
     /// The default model
     Infer(ConfigArgs),
-    /// Lookups of names and codes over a folder of registers
-    Lookup(LookupBenchArgs),
     /// Search tools over a folder of JSON documents
     Contexts(ContextsBenchArgs),
     /// Tables over a folder of data sets
     Tables(TablesBenchArgs),
     /// Knowledge bases through a real server: ingest, quality, latency, many clients at once
     Knowledge(KnowledgeBenchArgs),
-}
-
-/// Flags of `dowse bench lookup`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct LookupBenchArgs {
-    #[command(flatten)]
-    pub(crate) config: ConfigArgs,
-    /// The folder
-    pub(crate) folder: PathBuf,
 }
 
 /// Flags of `dowse bench contexts`.

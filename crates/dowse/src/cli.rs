@@ -232,7 +232,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
     text.parse().map_err(|_| {
-        format!("`{text}` is no address; expected a port such as `7700`, or `127.0.0.1:7700`")
+        format!("`{text}` is not an address; expected a port such as `7700`, or `127.0.0.1:7700`")
     })
 }
 
@@ -494,7 +494,7 @@ mod tests {
         let cli = cli.unwrap();
         assert!(cli.every.no_model);
         let Command::Kb(args) = cli.command else { panic!("no `kb`") };
-        assert_eq!(args.data.data_dir, Some(PathBuf::from("x")));
+        assert_eq!(args.objects.data.data_dir, Some(PathBuf::from("x")));
         assert_eq!(cli.every.data_dir, Some(PathBuf::from("x")));
         for words in [
             ["dowse", "move", "--to", "other.toml", "--data-dir", "x"],

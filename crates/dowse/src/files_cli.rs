@@ -94,7 +94,7 @@ pub(crate) struct ExtractArgs {
 /// Reads a number of results: none would be found by asking for none.
 pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err(format!("`{text}` is no number of results; expected 1 or more")),
+        Ok(0) | Err(_) => Err(format!("`{text}` is not a number of results; expected 1 or more")),
         Ok(number) => Ok(number),
     }
 }

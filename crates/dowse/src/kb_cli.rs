@@ -5,22 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use model::Clearance;
 
-use crate::cli::{ConfigArgs, DataArgs};
+use crate::commands::ObjectArgs;
 use crate::files_cli::at_least_one;
 
 /// Flags of `dowse kb`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KbArgs {
     #[command(flatten)]
-    pub(crate) config: ConfigArgs,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
-    /// The tenant that owns the knowledge bases
-    #[arg(long, global = true, default_value = "local")]
-    pub(crate) tenant: String,
-    /// Print JSON instead of text
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
+    pub(crate) objects: ObjectArgs,
     #[command(subcommand)]
     pub(crate) command: KbCommand,
 }

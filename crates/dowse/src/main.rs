@@ -22,6 +22,7 @@ mod memory;
 mod platform;
 mod print;
 mod reload;
+mod unfinished;
 
 use std::process::ExitCode;
 
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
     logs::start(&cli.log, is_server);
     let ended = commands::run(cli.command);
     wiring::close_stores();
+    ingest::end_bars();
     match ended.and_then(|outcome| print::ensure_written().map(|()| outcome)) {
         Ok(outcome) => ExitCode::from(outcome.code()),
         Err(error) => {

@@ -133,6 +133,16 @@ pub(crate) fn error(error: &anyhow::Error) {
     }
 }
 
+/// Takes a message and the hint that it carries apart: whoever shows a hint of their own beside it
+/// would give two.
+pub(crate) fn apart(said: &str) -> (String, Option<String>) {
+    let marks = ["\nhint: ", "; hint: ", " hint: "];
+    match marks.iter().find_map(|mark| said.split_once(mark)) {
+        Some((problem, hint)) => (problem.to_owned(), Some(hint.to_owned())),
+        None => (said.to_owned(), None),
+    }
+}
+
 /// Says what failed beside a result that is printed all the same.
 pub(crate) fn failure(text: &str) {
     match sink() {
@@ -390,6 +400,15 @@ mod tests {
         assert_eq!(painted("PROBLEM", "31;1", false), "PROBLEM");
         assert_eq!(painted("PROBLEM", "31;1", true), "\u{1b}[31;1mPROBLEM\u{1b}[0m");
         assert!(!has_colours(false));
+    }
+
+    /// `… hint: run this (hint: run that)`.
+    #[test]
+    fn a_message_and_its_hint_are_told_apart() {
+        for said in ["it is gone\nhint: make it", "it is gone; hint: make it"] {
+            assert_eq!(apart(said), ("it is gone".to_owned(), Some("make it".to_owned())));
+        }
+        assert_eq!(apart("it is gone"), ("it is gone".to_owned(), None));
     }
 
     #[test]

@@ -61,10 +61,7 @@ pub(crate) fn decode_reported(bytes: &[u8], declared: Option<&str>, output: &mut
     if decoded.has_errors {
         output.warn(
             warning::BAD_CHARACTERS,
-            format!(
-                "some bytes are no characters in {}: they are replaced by U+FFFD",
-                decoded.encoding
-            ),
+            format!("some bytes are not valid {}: they are replaced by U+FFFD", decoded.encoding),
         );
     }
     decoded.text

@@ -136,7 +136,7 @@ fn read_as(detected: &Detected, bytes: &[u8], name: &str, output: &mut Output) -
         Format::Gzip => archive::read_gzip(bytes, name, output),
         Format::Binary => {
             if let Some(promised) = detected.promised_text() {
-                let reason = format!("the name says {promised}, but its bytes are no characters");
+                let reason = format!("the name says {promised}, but its bytes are not text");
                 output.explain_no_text(ReadOutcome::Noise, reason);
             }
             if detected.is_encrypted {

@@ -141,7 +141,7 @@ pub(crate) fn has_any(searched: &Searched<'_>, page: &PageQuery<'_>) -> Result<b
     let scopes = [scope_of_names(searched, page)];
     let pipeline = Pipeline::default();
     let counted = searched.retriever.count_by_words(&request(page, &scopes, &pipeline, 1))?;
-    Ok(counted.is_none_or(|counted| counted.n > 0))
+    Ok(counted.is_none_or(|counted| counted.n_documents > 0))
 }
 
 /// Looks for names, and gives what was found of files that have no text.

@@ -135,7 +135,7 @@ fn in_order(
     order: &FixedOrder<'_>,
 ) -> Result<Response> {
     let mut response = searched.retriever.search_in_order(request, order)?;
-    response.total = total_of(searched, request, &response)?;
+    response.total = total_of(searched, request, &mut response)?;
     Ok(response)
 }
 
@@ -143,7 +143,7 @@ fn in_order(
 pub(crate) fn total_of(
     searched: &Searched<'_>,
     request: &Request<'_>,
-    response: &Response,
+    response: &mut Response,
 ) -> Result<Total> {
     let known = response.total;
     if known.is_exact {
@@ -152,5 +152,7 @@ pub(crate) fn total_of(
     let Some(counted) = searched.retriever.count_by_words(request)? else { return Ok(known) };
     // Files that are only near by vector may be among those with the words or not.
     let is_exact = counted.is_exact && response.coverage.n_vectors == 0;
-    Ok(Total { n: known.n.max(counted.n), is_exact })
+    // The page says it as well: a walk goes no further than its candidates.
+    response.warnings.extend(retrieve::bounded(Some(counted)));
+    Ok(Total { n: known.n.max(counted.n_documents), is_exact })
 }

@@ -22,11 +22,18 @@ pub(crate) struct FileHooks {
     pub(crate) cut: Cut,
     /// Those that left the index in this run.
     pub(crate) gone: Arc<Mutex<Vec<DocumentId>>>,
-    /// Where others are let pass before a commit.
-    pub(crate) gives_way: Option<Arc<RightOfWay>>,
+    /// Who writes first.
+    pub(crate) way: Arc<RightOfWay>,
+    /// Whether this takes in what was just changed; else others are let pass before a commit, and
+    /// what they have written is passed over.
+    pub(crate) is_change: bool,
 }
 
 impl Hooks for FileHooks {
+    fn is_written(&self, item: &Item) -> bool {
+        !self.is_change && self.way.has_written(&item.id, &item.fingerprint)
+    }
+
     fn complete(&self, item: &mut Item, blocks: &mut Vec<Block>) {
         let years = years(&item.title, blocks);
         item.attributes.insert(attribute::YEARS.to_owned(), years.into());
@@ -43,14 +50,20 @@ impl Hooks for FileHooks {
     }
 
     fn write(&self, target: &Target<'_>, batch: &mut [Prepared]) -> ingest::Result<Upserted> {
-        if let Some(way) = &self.gives_way {
-            way.give_way();
+        if !self.is_change {
+            self.way.give_way();
         }
         by_name::write(target, batch)?;
-        target.upsert(batch)
+        let upserted = target.upsert(batch)?;
+        if self.is_change {
+            let documents = batch.iter().map(|prepared| &prepared.document);
+            self.way.note_written(documents.map(|one| (&one.id, one.fingerprint.as_str())));
+        }
+        Ok(upserted)
     }
 
     fn removing(&self, target: &Target<'_>, gone: &[DocumentId]) -> ingest::Result<()> {
+        self.way.note_gone(gone);
         self.gone.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(gone);
         Ok(by_name::remove(target.store, gone)?)
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use extract::{Caps, Pool};
 use ingest::{Cut, Gone, Pipeline, Progress, Scope, Unchanged, Vectors};
-use model::{AttributeValue, DocumentId, NamespaceId, TenantId, Warning};
+use model::{AttributeValue, DocumentId, NamespaceId, TenantId, Timestamp, Warning};
 use serde::{Deserialize, Serialize};
 use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
 
@@ -18,6 +18,7 @@ use crate::own::{is_data_folder, is_own_in, own_in};
 use crate::reach::Reach;
 use crate::right_of_way::RightOfWay;
 use crate::walk::{FileSource, Selection, volume_of};
+use crate::watch_gate::WatchGate;
 use crate::{FilesConfig, Indexed, Result, Root, Roots};
 
 /// Documents looked at in one go when those that are gone are taken out.
@@ -122,6 +123,8 @@ pub struct Indexer {
     watch_problem: Mutex<Option<String>>,
     /// Lets what was just changed be written before the rest of a folder.
     way: Arc<RightOfWay>,
+    /// Lets runs over whole roots wait until these are watched.
+    watch_gate: WatchGate,
 }
 
 /// What a job is told.
@@ -133,6 +136,9 @@ pub(crate) struct IndexArguments {
     /// The paths that changed; everything in the folder when absent.
     #[serde(default, with = "crate::name", skip_serializing_if = "Option::is_none")]
     pub(crate) paths: Option<BTreeSet<PathBuf>>,
+    /// Of what is below these paths, what changed since then; everything when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<Timestamp>,
 }
 
 /// A root that was indexed to its end at least once.
@@ -170,6 +176,7 @@ impl Indexer {
             completed: Mutex::default(),
             watch_problem: Mutex::default(),
             way: Arc::default(),
+            watch_gate: WatchGate::default(),
         })
     }
 
@@ -286,6 +293,11 @@ impl Indexer {
         &self.way
     }
 
+    /// Lets runs over whole roots wait until these are watched.
+    pub(crate) fn watch_gate(&self) -> &WatchGate {
+        &self.watch_gate
+    }
+
     /// Gives what it works with.
     pub(crate) fn config(&self) -> &IndexerConfig {
         &self.config
@@ -320,7 +332,10 @@ impl Indexer {
         progress: &Progress,
     ) -> Result<Indexed> {
         let begun = Instant::now();
-        let is_change = matches!(selection, Selection::Paths(_));
+        let is_change = !matches!(selection, Selection::Folder(_));
+        if !is_change {
+            self.watch_gate.pass(&root.name, || progress.is_cancelled());
+        }
         let _passing = is_change.then(|| self.way.pass());
         let _running = (!is_change).then(|| self.way.run());
         if !self.reach.ask(&root.path) {
@@ -332,7 +347,8 @@ impl Indexer {
         let hooks = Arc::new(FileHooks {
             cut: Cut::prose(),
             gone: Arc::clone(&gone),
-            gives_way: (!is_change).then(|| Arc::clone(&self.way)),
+            way: Arc::clone(&self.way),
+            is_change,
         });
         let mut pipeline = Pipeline { hooks, ..self.pipeline(root, selection, unchanged) };
         if is_change {
@@ -381,7 +397,8 @@ impl Indexer {
             self.config.roots.inside(root).iter().map(|inner| below(&inner.path)).collect();
         let scope = match selection {
             Selection::Folder(folder) => Scope::below(below(folder)),
-            Selection::Paths(paths) => Scope::of(
+            // What became of single paths; a folder in which more changed is still one.
+            Selection::Paths(paths) | Selection::Recent(paths, _) => Scope::of(
                 paths.iter().map(|path| DocumentId::new(text_of(path))).collect(),
                 paths.iter().map(|path| below(path)).collect(),
             ),
@@ -395,7 +412,7 @@ impl Indexer {
             unchanged,
             scope: Some(scope.except(inner)),
             gone: Gone::Remove,
-            hooks: Arc::new(FileHooks { cut: Cut::prose(), gone: Arc::default(), gives_way: None }),
+            hooks: Arc::new(Cut::prose()),
         }
     }
 
@@ -414,7 +431,7 @@ impl Indexer {
     pub(crate) fn source(&self, root: &Root, selection: &Selection) -> Result<FileSource> {
         let start = match selection {
             Selection::Folder(folder) => folder,
-            Selection::Paths(_) => &root.path,
+            Selection::Paths(_) | Selection::Recent(..) => &root.path,
         };
         let page = DocumentPage { prefix: below(start), after: None, limit: 1 };
         let documents = self.config.store.documents(&self.namespace, &page)?;

@@ -57,9 +57,10 @@ impl Service {
             .iter()
             .find(|root| root.name == arguments.root)
             .ok_or_else(|| JobFailure::Final("the root is not configured any more".to_owned()))?;
-        let selection = match arguments.paths {
-            Some(paths) => Selection::Paths(paths),
-            None => Selection::Folder(path_of(&arguments.folder)),
+        let selection = match (arguments.paths, arguments.since) {
+            (Some(paths), Some(since)) => Selection::Recent(paths, since),
+            (Some(paths), None) => Selection::Paths(paths),
+            (None, _) => Selection::Folder(path_of(&arguments.folder)),
         };
         let indexed = self
             .indexer()

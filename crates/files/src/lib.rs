@@ -17,9 +17,11 @@ mod own;
 mod platform;
 
 mod reach;
+mod recent;
 mod right_of_way;
 mod roots;
 mod walk;
+mod watch_gate;
 mod years;
 
 mod again;
@@ -40,6 +42,7 @@ mod preview;
 mod same;
 mod search;
 mod searched_roots;
+mod whole_text;
 mod without_text;
 
 mod citations;

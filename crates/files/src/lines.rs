@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// The most blocks of one file that are noted; a hit behind the last of them points at its
 /// passage's first line, or the line of the last block that is known.
-const MAX_NOTED: usize = 500;
+const MAX_NOTED: usize = 2_000;
 
 /// Where the lines of a file are not those of its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -108,6 +108,12 @@ impl Lines {
         lines
     }
 
+    /// Gives where blocks begin whose lines do not follow the default, with the line: characters of the
+    /// file's text, in order.
+    pub(crate) fn noted(&self) -> &[(usize, u32)] {
+        &self.noted
+    }
+
     /// Names the line of a character of a passage, where its file has lines.
     pub(crate) fn at(&self, passage: &Passage, char_idx: usize) -> Option<u32> {
         let first = passage.pointer.line()?;
@@ -160,7 +166,8 @@ fn innermost(pointer: &Pointer) -> Option<&str> {
     }
 }
 
-fn is_one_text(one: &Pointer, other: &Pointer) -> bool {
+/// Tells whether lines of two places are counted together.
+pub(crate) fn is_one_text(one: &Pointer, other: &Pointer) -> bool {
     match (one, other) {
         (Pointer::Line(_), Pointer::Line(_)) => true,
         (

@@ -2,11 +2,11 @@
 //! for when nothing changed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ingest::{Job, JobId, JobState, Priority};
-use model::TenantId;
+use ingest::{Changed, Job, JobId, JobState, Priority};
+use model::{TenantId, Timestamp};
 
 use crate::index::IndexArguments;
 use crate::walk::{Selection, is_hidden};
@@ -25,11 +25,20 @@ const CANCELLED: &str = "cancelled";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
     /// Those that were not looked at, since a job for changes of their root is on its way.
-    pub(crate) unseen: BTreeSet<PathBuf>,
+    pub(crate) unseen: Changed,
     /// Those that have to be looked at again.
-    pub(crate) again: BTreeSet<PathBuf>,
+    pub(crate) again: Changed,
     /// How long it took to look at them, without the time that the jobs were waited for.
     pub(crate) looked: Duration,
+}
+
+/// A job over a whole root, or a folder of it, that waits or is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RunBeside {
+    /// What changed later may not be in what it reads.
+    pub(crate) since: Timestamp,
+    /// Whether it has begun, so that it may have read what changed since.
+    is_running: bool,
 }
 
 /// Whether something was looked at.
@@ -43,48 +52,117 @@ pub(crate) enum Look {
 
 impl Service {
     /// Takes in what changed at or below some paths.
-    pub(crate) fn notice(&self, paths: &BTreeSet<PathBuf>) -> Result<Taken> {
-        let mut by_root: BTreeMap<&str, (&Root, BTreeSet<PathBuf>)> = BTreeMap::new();
-        for path in paths {
-            if let Some(root) = self.indexer().roots().owner_of(path) {
-                let (_, paths) = by_root.entry(&root.name).or_insert((root, BTreeSet::new()));
-                paths.insert(concerned(path).to_owned());
+    pub(crate) fn notice(&self, changed: &Changed) -> Result<Taken> {
+        let mut by_root: BTreeMap<&str, (&Root, Changed)> = BTreeMap::new();
+        let roots = self.indexer().roots();
+        for path in &changed.paths {
+            if let Some(root) = roots.owner_of(path) {
+                let (_, of_root) = by_root.entry(&root.name).or_insert((root, Changed::default()));
+                of_root.paths.insert(concerned(path).to_owned());
+            }
+        }
+        for folder in &changed.crowded {
+            if let Some(root) = roots.owner_of(folder) {
+                let (_, of_root) = by_root.entry(&root.name).or_insert((root, Changed::default()));
+                of_root.crowded.insert(folder.clone());
             }
         }
         let mut taken = Taken::default();
-        for (root, paths) in by_root.into_values() {
-            // A change of the root itself is a change of everything in it.
-            if paths.contains(&root.path) {
-                if self.look_at(&root.path)? == Look::Again {
-                    taken.again.insert(root.path.clone());
-                }
-                continue;
-            }
+        for (root, changed) in by_root.into_values() {
             if self.are_changes_on_the_way(root)? {
-                taken.unseen.extend(paths);
+                taken.unseen.append(changed);
                 continue;
             }
-            // A run over the whole root may have read a file before it changed, and write it after.
-            if self.is_being_indexed(root) {
-                taken.again.extend(paths.iter().cloned());
-            }
-            let begun = Instant::now();
-            let has_changes = self.indexer().has_changes(root, &Selection::Paths(paths.clone()))?;
-            taken.looked += begun.elapsed();
-            if has_changes {
-                let arguments = IndexArguments {
-                    root: root.name.clone(),
-                    folder: root.name.clone(),
-                    full: false,
-                    paths: Some(paths),
-                };
-                let (tenant, subject) = (TenantId::local(), changes_of(root));
-                self.indexer().way().announce();
-                self.submit_job(&tenant, subject, Priority::High, &arguments)
-                    .inspect_err(|_| self.indexer().way().withdraw())?;
+            match self.run_beside(root)? {
+                None => self.notice_at_rest(root, changed, &mut taken)?,
+                Some(run) => self.notice_beside(root, changed, run, &mut taken)?,
             }
         }
         Ok(taken)
+    }
+
+    /// Takes in what changed in a root that no run is over.
+    fn notice_at_rest(&self, root: &Root, changed: Changed, taken: &mut Taken) -> Result<()> {
+        let Changed { mut paths, mut crowded } = changed;
+        paths.append(&mut crowded);
+        // A change of the root itself is a change of everything in it.
+        if !paths.contains(&root.path) {
+            self.ask_for(root, Selection::Paths(paths), taken)?;
+        } else if self.look_at(&root.path)? == Look::Again {
+            taken.again.paths.insert(root.path.clone());
+        }
+        Ok(())
+    }
+
+    /// Takes in what changed in a root while a run over it is on its way or under way: that must not
+    /// wait for the run, nor take in what the run comes to anyway.
+    fn notice_beside(
+        &self,
+        root: &Root,
+        changed: Changed,
+        run: RunBeside,
+        taken: &mut Taken,
+    ) -> Result<()> {
+        let Changed { mut paths, mut crowded } = changed;
+        if paths.remove(&root.path) || crowded.contains(&root.path) {
+            crowded = BTreeSet::from([root.path.clone()]);
+        }
+        // The run may have read a file before it changed, and write it after.
+        if run.is_running {
+            let (paths, crowded) = (paths.clone(), crowded.clone());
+            taken.again.append(Changed { paths, crowded });
+        }
+        if !paths.is_empty() && self.ask_for(root, Selection::Paths(paths), taken)? {
+            // One job after the other.
+            taken.unseen.crowded.append(&mut crowded);
+        } else if !crowded.is_empty() {
+            self.ask_for(root, Selection::Recent(crowded, run.since), taken)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for a job where something changed; tells whether it did.
+    fn ask_for(&self, root: &Root, selection: Selection, taken: &mut Taken) -> Result<bool> {
+        let begun = Instant::now();
+        let has_changes = self.indexer().has_changes(root, &selection)?;
+        taken.looked += begun.elapsed();
+        if !has_changes {
+            return Ok(false);
+        }
+        let (paths, since) = match selection {
+            Selection::Folder(folder) => (BTreeSet::from([folder]), None),
+            Selection::Paths(paths) => (paths, None),
+            Selection::Recent(paths, since) => (paths, Some(since)),
+        };
+        let (name, paths) = (root.name.clone(), Some(paths));
+        let arguments =
+            IndexArguments { root: name.clone(), folder: name, full: false, paths, since };
+        let (tenant, subject) = (TenantId::local(), changes_of(root));
+        self.indexer().way().announce();
+        self.submit_job(&tenant, subject, Priority::High, &arguments)
+            .inspect_err(|_| self.indexer().way().withdraw())?;
+        Ok(true)
+    }
+
+    /// Gives the job over a root that waits or is under way.
+    pub(crate) fn run_beside(&self, root: &Root) -> Result<Option<RunBeside>> {
+        let running = self.running_over(root);
+        let is_running = running.is_some();
+        let job = match running {
+            None => self.queue().active(INDEX_JOB, &root.name)?,
+            running => running,
+        };
+        // What changed before it was decided to watch the root nobody was to notice.
+        let watched = self.indexer().watch_gate().since(&root.name);
+        Ok(job.map(|job| {
+            let begun = job.started_at.filter(|_| is_running);
+            let since = match (begun, watched) {
+                (Some(begun), Some(watched)) => begun.min(watched),
+                (Some(begun), None) => begun,
+                (None, watched) => watched.unwrap_or(job.created_at),
+            };
+            RunBeside { since, is_running }
+        }))
     }
 
     /// Tells whether a job for changes of a root waits or runs.
@@ -124,9 +202,13 @@ impl Service {
 
     /// Gives the run that writes files of a root now.
     pub(crate) fn run_of(&self, root: &Root) -> Option<JobId> {
+        self.running_over(root).map(|job| job.id)
+    }
+
+    fn running_over(&self, root: &Root) -> Option<Job> {
         let running = self.queue().running(INDEX_JOB);
         let is_its = |job: &Job| job.arguments["root"].as_str() == Some(root.name.as_str());
-        running.into_iter().find(is_its).map(|job| job.id)
+        running.into_iter().find(is_its)
     }
 
     /// Tells whether somebody stopped a run.

@@ -21,6 +21,8 @@ const LIST_PAGE: usize = 1_000;
 pub struct RootOutcomes {
     /// Its name, under which it is configured.
     pub root: String,
+    /// Whether it was ever indexed to its end.
+    pub is_completed: bool,
     /// How many files came to each outcome; those without files are left out.
     pub counts: BTreeMap<ReadOutcome, usize>,
 }
@@ -64,7 +66,11 @@ impl Indexer {
                 *counts.entry(outcome).or_default() += count.n_documents;
             }
         }
-        Ok(counted.into_iter().map(|(root, counts)| RootOutcomes { root, counts }).collect())
+        let outcomes = counted.into_iter().map(|(root, counts)| {
+            let is_completed = self.is_completed(&root)?;
+            Ok(RootOutcomes { root, is_completed, counts })
+        });
+        outcomes.collect()
     }
 
     /// Compares every root that the caller may use with its index, until the deadline.
@@ -177,7 +183,7 @@ impl Service {
         for (root, paths) in by_root {
             let subject = format!("{root} (again: {})", outcome.code());
             let (folder, paths) = (root.clone(), Some(paths));
-            let arguments = IndexArguments { root, folder, full: true, paths };
+            let arguments = IndexArguments { root, folder, full: true, paths, since: None };
             self.submit_job(&caller.tenant, subject, Priority::High, &arguments)?;
         }
         Ok(n_files)

@@ -3,7 +3,7 @@
 //!
 //! | | how a file is kept beneath its root |
 //! |---|---|
-//! | Linux | the kernel resolves the whole path (`openat2`) and refuses every way out |
+//! | Linux | the kernel resolves the whole path (`openat2`) and refuses every way out; as below where it lacks the call |
 //! | macOS, BSD | each component is opened in the one before, and no link is followed |
 //! | others | the path is resolved and compared, and compared again with what was opened |
 //!
@@ -13,6 +13,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
+use model::Timestamp;
+
 /// Opens a file beneath a folder. Every way out is refused: `..`, absolute links, links that leave
 /// the folder, and links of the process file system, even when something is swapped between check
 /// and open.
@@ -20,15 +22,30 @@ use std::path::Path;
 pub(crate) fn open_beneath(folder: &Path, relative: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 
-    let folder = open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let place = open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     // A pipe or a device must not hold up the reader, so opening never blocks.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    Ok(File::from(openat2(&folder, relative, flags, Mode::empty(), resolve)?))
+    or_by_component(openat2(&place, relative, flags, Mode::empty(), resolve), folder, relative)
+}
+
+/// Opens a file by its components where the call that resolves a path as a whole is not there:
+/// kernels before 5.6, gVisor and Valgrind do not know it, and containers whose list of calls is
+/// older refuse it with `EPERM`, as they do all that they do not know.
+#[cfg(target_os = "linux")]
+fn or_by_component(
+    opened: rustix::io::Result<rustix::fd::OwnedFd>,
+    folder: &Path,
+    relative: &Path,
+) -> io::Result<File> {
+    use rustix::io::Errno;
+    match opened {
+        Err(Errno::NOSYS | Errno::PERM) => open_by_component(folder, relative),
+        opened => Ok(File::from(opened?)),
+    }
 }
 
 /// Opens a file beneath a folder, component by component, following no link.
-#[cfg(any(test, all(unix, not(target_os = "linux"))))]
 #[cfg(unix)]
 pub(crate) fn open_by_component(folder: &Path, relative: &Path) -> io::Result<File> {
     use std::path::Component;
@@ -108,6 +125,20 @@ pub(crate) fn exact_times(metadata: &Metadata) -> Option<String> {
     Some(since.as_nanos().to_string())
 }
 
+/// Tells when a file, or its entry, was changed last, as the system's clock went.
+#[cfg(unix)]
+pub(crate) fn changed_at(metadata: &Metadata) -> Option<Timestamp> {
+    use std::os::unix::fs::MetadataExt;
+    Some(Timestamp(metadata.ctime() * 1_000 + metadata.ctime_nsec() / 1_000_000))
+}
+
+/// A file that was copied into place keeps the time of its content, and is made then.
+#[cfg(not(unix))]
+pub(crate) fn changed_at(metadata: &Metadata) -> Option<Timestamp> {
+    let times = [metadata.modified().ok(), metadata.created().ok()];
+    times.into_iter().flatten().max().map(Timestamp::from)
+}
+
 /// What tells one folder from another that has come into its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FolderIdentity(u64, u64);
@@ -167,7 +198,15 @@ mod tests {
         fs_err::write(at("out.txt"), "out").unwrap();
         std::os::unix::fs::symlink(at("out.txt"), at("root/link.txt")).unwrap();
         std::os::unix::fs::symlink(folder.path(), at("root/up")).unwrap();
-        for open in [open_beneath, open_by_component] {
+        #[cfg(target_os = "linux")]
+        let without_the_call = |folder: &Path, relative: &Path| {
+            let refused = or_by_component(Err(rustix::io::Errno::ACCESS), folder, relative);
+            assert!(refused.is_err(), "the file may not be read");
+            or_by_component(Err(rustix::io::Errno::NOSYS), folder, relative)
+        };
+        #[cfg(not(target_os = "linux"))]
+        let without_the_call = open_by_component;
+        for open in [open_beneath, open_by_component, without_the_call] {
             let opens = |relative: &str| open(&at("root"), Path::new(relative)).is_ok();
             assert!(opens("sub/in.txt"));
             for way_out in

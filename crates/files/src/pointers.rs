@@ -4,7 +4,7 @@ use model::Passage;
 
 use crate::hooks::LINES;
 use crate::lines::Lines;
-use crate::place::{self, Place};
+use crate::place::{self, FilePlace};
 use crate::preview::MAX_PREVIEW_CHARS;
 use crate::same::Places;
 use crate::{Indexer, Result};
@@ -47,7 +47,7 @@ pub(crate) fn exact_pointers(indexer: &Indexer, hits: &[Places]) -> Result<Vec<S
         let unit_start = unit.map_or(0, |passage| passage.span.start);
         let start = start_of(hit);
         let is_shown = (unit_start..=unit_start + shown).contains(&start);
-        Place { pointer: Some(pointer), char_start: (!is_shown).then_some(start) }.to_string()
+        FilePlace { pointer: Some(pointer), char_start: (!is_shown).then_some(start) }.to_string()
     });
     Ok(named.collect())
 }

@@ -1,14 +1,16 @@
 //! A safe preview of a file: text from the index around a place, never the file itself.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use model::{Around, Caller, Passage, Pointer, Warning};
+use model::{Around, Caller, Passage, Warning};
 use serde::Serialize;
 
 use crate::hooks::LINES;
 use crate::lines::Lines;
 use crate::name::text_of;
-use crate::place::{self, Place};
+use crate::place::{self, FilePlace};
+use crate::whole_text::WholeText;
 use crate::{Error, Indexer, Result, Root, WithoutText};
 
 /// The longest preview, in characters.
@@ -133,22 +135,20 @@ pub(crate) fn preview(
             around: Around::default(),
         });
     }
+    let lines = lines_of(indexer, &resolved)?;
     let (place, covered) = match &request.pointer {
-        None => (Place::default(), 0..passages.len()),
-        Some(text) => {
-            let lines = lines_of(indexer, &resolved)?;
-            place::find(path, text, &passages, &lines)?
-        }
+        None => (FilePlace::default(), 0..passages.len()),
+        Some(text) => place::find(path, text, &passages, &lines)?,
     };
-    let text = whole_text(&passages);
+    let text = WholeText::of(&passages, &lines);
     let window = match request.offset {
         Some(offset) => {
-            let start = offset.min(text.chars.len());
-            (start, (start + request.most()).min(text.chars.len()))
+            let start = offset.min(text.len());
+            (start, (start + request.most()).min(text.len()))
         }
         None => window(request, &place, &passages[covered], &text),
     };
-    let window = Window { start: window.0, end: window.1, total: text.chars.len() };
+    let window = Window { start: window.0, end: window.1, total: text.len() };
     let mut warnings = Vec::new();
     if window.start == window.end {
         let message = format!(
@@ -161,7 +161,7 @@ pub(crate) fn preview(
     Ok(Preview {
         path: path.to_owned(),
         pointer: pointer_at(&passages, &text, &window, &place),
-        preview: text.chars[window.start..window.end].iter().collect(),
+        preview: text.shown(window.start..window.end),
         truncated: window.start > 0 || window.end < window.total,
         around: around(&passages, &text, &window, "/preview"),
         window,
@@ -173,9 +173,9 @@ pub(crate) fn preview(
 /// Gives the text around a window, so that what is private and reaches over an edge is known.
 fn around(passages: &[Passage], text: &WholeText, window: &Window, at: &str) -> Around {
     let from = sheet_start(passages, text, window.start);
-    let head: String = text.chars.get(from..window.start).unwrap_or_default().iter().collect();
-    let after = text.chars.iter().skip(window.end).take(text::REDACTION_CONTEXT_CHARS);
-    Around::new(text::context_before(&head), after.collect::<String>()).at(at)
+    let head = text.shown(from.min(window.start)..window.start);
+    let after = text.shown(window.end..window.end.saturating_add(text::REDACTION_CONTEXT_CHARS));
+    Around::new(text::context_before(&head), after).at(at)
 }
 
 /// Gives where the sheet begins that a character is on: headings of one sheet say nothing of
@@ -204,8 +204,9 @@ pub(crate) fn stretch(
         true => Some(indexer.why_without_text(root, &resolved)?),
         false => None,
     };
-    let text = whole_text(&passages);
-    let total = text.chars.len();
+    let lines = lines_of(indexer, &resolved)?;
+    let text = WholeText::of(&passages, &lines);
+    let total = text.len();
     // A text that is too long for one answer is shown around the hit.
     let around = if total <= max_chars { 0 } else { at.saturating_sub(max_chars / 2) };
     let start = from.unwrap_or(around).min(total);
@@ -214,7 +215,6 @@ pub(crate) fn stretch(
     let pointer = match place {
         None => String::new(),
         Some(passage) => {
-            let lines = lines_of(indexer, &resolved)?;
             let line = lines.at(passage, at.saturating_sub(passage.span.start));
             match line {
                 Some(line) => passage.pointer.on_line(line).to_string(),
@@ -224,7 +224,7 @@ pub(crate) fn stretch(
     };
     let window = Window { start, end, total };
     Ok(FileText {
-        text: text.chars[start..end].iter().collect(),
+        text: text.shown(start..end),
         around: self::around(&passages, &text, &window, ""),
         window,
         pointer,
@@ -246,7 +246,12 @@ fn opened<'a>(
     let relative = resolved.strip_prefix(&root.path).map_err(|_| missing())?;
     // The index may be older than the disk: a file that cannot be opened beneath its root now
     // is not shown, whatever the index remembers of it.
-    root.open_beneath(relative).map_err(|_| missing())?;
+    if let Err(error) = root.open_beneath(relative) {
+        // Searches show the name of a file that may not be read, and why: it does exist.
+        let is_shown = error.kind() == ErrorKind::PermissionDenied
+            && indexer.why_without_text(root, &resolved)?.is_unreadable();
+        return is_shown.then(|| (root, resolved, Vec::new())).ok_or_else(missing);
+    }
     let passages = passages(indexer, &resolved)?;
     Ok((root, resolved, passages))
 }
@@ -267,7 +272,7 @@ fn passages(indexer: &Indexer, path: &Path) -> Result<Vec<Passage>> {
 /// Chooses what is shown of a place: the hit with what is before it, or the unit from its start.
 fn window(
     request: &PreviewRequest,
-    place: &Place,
+    place: &FilePlace,
     unit: &[Passage],
     text: &WholeText,
 ) -> (usize, usize) {
@@ -283,140 +288,20 @@ fn window(
     };
     let start = begin.saturating_sub(request.before.min(request.most() / 2));
     let end = (unit_end + request.after.min(MAX_PREVIEW_CHARS)).min(start + request.most());
-    (start, end.min(text.chars.len()))
+    (start, end.min(text.len()))
 }
 
 /// Names the place that is shown: the one that was asked for, or the one at the window's start.
-fn pointer_at(passages: &[Passage], text: &WholeText, window: &Window, place: &Place) -> String {
+fn pointer_at(
+    passages: &[Passage],
+    text: &WholeText,
+    window: &Window,
+    place: &FilePlace,
+) -> String {
     if place.pointer.is_some() {
         return place.to_string();
     }
     let at = window.start + text.start;
     let passage = passages.iter().rfind(|passage| passage.span.start <= at).or(passages.first());
     passage.map(|passage| passage.pointer.to_string()).unwrap_or_default()
-}
-
-/// The document's text as its passages have it.
-pub(crate) struct WholeText {
-    /// Where the first passage begins in the source.
-    pub(crate) start: usize,
-    pub(crate) chars: Vec<char>,
-}
-
-/// Joins passages by their spans: overlaps are counted once, gaps become blank.
-pub(crate) fn whole_text(passages: &[Passage]) -> WholeText {
-    let start = passages.iter().map(|passage| passage.span.start).min().unwrap_or(0);
-    let end = passages.iter().map(|passage| passage.span.end).max().unwrap_or(0);
-    let mut chars = vec![' '; end - start];
-    let mut covered = start;
-    let mut before: Option<Before<'_>> = None;
-    for passage in passages {
-        if passage.span.start > covered {
-            let gap = &mut chars[covered - start..passage.span.start - start];
-            match &before {
-                Some(before) => fill_between(before, passage, gap),
-                None => gap.fill('\n'),
-            }
-        }
-        for (offset, char) in passage.text.chars().enumerate() {
-            if let Some(slot) = chars.get_mut(passage.span.start - start + offset) {
-                *slot = char;
-            }
-        }
-        let n_breaks = passage.text.matches('\n').count();
-        before = Some(Before { passage, n_breaks });
-        covered = covered.max(passage.span.end);
-    }
-    WholeText { start, chars }
-}
-
-/// The passage before a gap.
-struct Before<'a> {
-    passage: &'a Passage,
-    /// Line breaks behind the place that its pointer names.
-    n_breaks: usize,
-}
-
-impl Before<'_> {
-    /// Counts the line breaks that no passage has between this one and the next, where lines are
-    /// counted.
-    fn n_lost_breaks(&self, after: &Passage) -> Option<usize> {
-        let (Pointer::Line(first), Pointer::Line(second)) = (&self.passage.pointer, &after.pointer)
-        else {
-            return None;
-        };
-        Some((second.saturating_sub(*first) as usize).saturating_sub(self.n_breaks))
-    }
-}
-
-/// Fills what was left out between two passages: blank space, of which only the length is known.
-/// Where lines are counted, there are as many line breaks as lines between the two: a text that is
-/// cut between two lines has no empty line there.
-fn fill_between(before: &Before<'_>, after: &Passage, gap: &mut [char]) {
-    gap.fill(blank_between(before, after, gap.len()));
-    if let Some(n_lost) = before.n_lost_breaks(after)
-        && (1..gap.len()).contains(&n_lost)
-    {
-        let n_spaces = gap.len() - n_lost;
-        gap[..n_spaces].fill(' ');
-    }
-}
-
-/// Tells what was left out between two passages. A paragraph or a row ends there, but for one
-/// character inside a line.
-fn blank_between(before: &Before<'_>, after: &Passage, n_chars: usize) -> char {
-    // Passages of a table are cut between rows. Two rows on one line would have cells at the
-    // place of other columns.
-    let is_row = |line: Option<&str>| line.is_some_and(|line| line.contains(" | "));
-    let is_in_table =
-        is_row(before.passage.text.lines().next_back()) && is_row(after.text.lines().next());
-    if n_chars > 1 || is_in_table {
-        return '\n';
-    }
-    // Lines are counted: a line break that no passage has is between the two.
-    if let Some(n_lost) = before.n_lost_breaks(after) {
-        return if n_lost > 0 { '\n' } else { ' ' };
-    }
-    match (&before.passage.pointer, &after.pointer) {
-        (Pointer::Page(_) | Pointer::Slide(_) | Pointer::Message(_), _) => {
-            let begins = after.text.trim_start().chars().next();
-            let is_block = begins.is_some_and(|char| "#|-*•>".contains(char));
-            if is_block { '\n' } else { ' ' }
-        }
-        _ => '\n',
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use model::{PassageId, Span};
-
-    use super::*;
-
-    /// Where lines of the source are not those of the text, as in a CSV whose cells hold line
-    /// breaks, two rows became one; and a text without an empty line had one every 4,000 characters.
-    #[test]
-    fn between_two_passages_are_as_many_lines_as_in_the_source() {
-        let passage = |ordinal: u32, text: &str, start: usize, line: u32| Passage {
-            id: PassageId::new(format!("d:{ordinal}")),
-            ordinal,
-            text: text.to_owned(),
-            span: Span::new(start, start + text.chars().count()),
-            pointer: Pointer::Line(line),
-            headings: vec![],
-        };
-        let passages = [passage(0, "a | b\nann | 1", 0, 1), passage(1, "bob | 2", 14, 2)];
-        let text: String = whole_text(&passages).chars.iter().collect();
-        assert_eq!(text, "a | b\nann | 1\nbob | 2");
-        // Blocks of a text are two characters apart, also where it was cut between two lines. The
-        // second one repeats the end of the first.
-        let lines = [
-            passage(0, "one\ntwo\nthree", 0, 1),
-            passage(1, "three\nfour", 8, 3),
-            passage(2, "five", 20, 5),
-            passage(3, "seven", 26, 7),
-        ];
-        let text: String = whole_text(&lines).chars.iter().collect();
-        assert_eq!(text, "one\ntwo\nthree\nfour \nfive\n\nseven");
-    }
 }

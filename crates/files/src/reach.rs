@@ -18,7 +18,7 @@ type Probe = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// What is known of a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum RootReach {
     /// It answered.
     There,
     /// It answered that there is no such folder, or none that may be read.
@@ -30,7 +30,7 @@ enum Known {
 /// Remembers which roots can be reached.
 #[derive(Clone)]
 pub(crate) struct Reach {
-    known: Arc<Mutex<HashMap<PathBuf, Known>>>,
+    known: Arc<Mutex<HashMap<PathBuf, RootReach>>>,
     probe: Probe,
     patience: Duration,
 }
@@ -47,19 +47,19 @@ impl Reach {
 
     /// Tells whether a root could be reached when it was asked last; yes when it never was.
     pub(crate) fn was_there(&self, root: &Path) -> bool {
-        lock(&self.known).get(root).is_none_or(|known| *known == Known::There)
+        lock(&self.known).get(root).is_none_or(|known| *known == RootReach::There)
     }
 
     /// Asks a root, for a limited time.
     pub(crate) fn ask(&self, root: &Path) -> bool {
-        if lock(&self.known).get(root) == Some(&Known::Hangs) {
+        if lock(&self.known).get(root) == Some(&RootReach::Hangs) {
             return false;
         }
         let (sender, receiver) = sync_channel(1);
         let (probe, known, path) =
             (Arc::clone(&self.probe), Arc::clone(&self.known), root.to_owned());
         let thread = std::thread::Builder::new().name("reach".to_owned()).spawn(move || {
-            let state = if probe(&path) { Known::There } else { Known::Away };
+            let state = if probe(&path) { RootReach::There } else { RootReach::Away };
             // A late answer is kept as well: the share has come back.
             lock(&known).insert(path, state);
             let _ = sender.send(state);
@@ -69,14 +69,14 @@ impl Reach {
             return self.was_there(root);
         }
         match receiver.recv_timeout(self.patience) {
-            Ok(state) => state == Known::There,
+            Ok(state) => state == RootReach::There,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 let mut known = lock(&self.known);
                 // The answer may have come between the time-out and the lock.
                 match receiver.try_recv() {
-                    Ok(state) => state == Known::There,
+                    Ok(state) => state == RootReach::There,
                     Err(_) => {
-                        known.insert(root.to_owned(), Known::Hangs);
+                        known.insert(root.to_owned(), RootReach::Hangs);
                         false
                     }
                 }
@@ -90,7 +90,7 @@ fn can_be_read(folder: &Path) -> bool {
     fs_err::read_dir(folder).is_ok() && folder.join(".").is_dir()
 }
 
-fn lock(known: &Mutex<HashMap<PathBuf, Known>>) -> MutexGuard<'_, HashMap<PathBuf, Known>> {
+fn lock(known: &Mutex<HashMap<PathBuf, RootReach>>) -> MutexGuard<'_, HashMap<PathBuf, RootReach>> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -5,10 +5,13 @@
 //! its commits, for a limited time, so that a folder that changes all the time is indexed as well.
 //! Nor does it wait until a long document of such a run is read: it has a worker of its own then.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use extract::Pool;
+use model::DocumentId;
 use parking_lot::{Condvar, Mutex};
 
 /// How long a commit of many documents waits for changes at most.
@@ -22,6 +25,8 @@ const TO_BEGIN: Duration = Duration::from_secs(2);
 pub(crate) struct RightOfWay {
     state: Mutex<State>,
     passed: Condvar,
+    /// Keyed anew for each process, so that nobody can prepare two ids that share a hash.
+    hasher: RandomState,
 }
 
 #[derive(Default)]
@@ -33,6 +38,8 @@ struct State {
     n_runs: usize,
     /// Reads for changes while there are such runs.
     beside: Option<Arc<Pool>>,
+    /// By their ids, the fingerprints of what changes wrote while there are such runs: hashes.
+    written: HashMap<u64, u64>,
 }
 
 /// A change that is being written, until the value goes.
@@ -59,6 +66,35 @@ impl RightOfWay {
             return Arc::clone(pool);
         }
         Arc::clone(state.beside.get_or_insert_with(|| Arc::new(pool.beside())))
+    }
+
+    /// Hears what a change wrote, so that no run reads and writes the same again.
+    pub(crate) fn note_written<'a>(
+        &self,
+        documents: impl Iterator<Item = (&'a DocumentId, &'a str)>,
+    ) {
+        let mut state = self.state.lock();
+        if state.n_runs > 0 {
+            let hashed = documents
+                .map(|(id, stamp)| (self.hasher.hash_one(id), self.hasher.hash_one(stamp)));
+            state.written.extend(hashed);
+        }
+    }
+
+    /// Hears what left the index.
+    pub(crate) fn note_gone(&self, documents: &[DocumentId]) {
+        let mut state = self.state.lock();
+        for id in documents {
+            state.written.remove(&self.hasher.hash_one(id));
+        }
+    }
+
+    /// Tells whether a change has written a file as it is now while a run is under way.
+    pub(crate) fn has_written(&self, id: &DocumentId, fingerprint: &str) -> bool {
+        let state = self.state.lock();
+        !state.written.is_empty()
+            && state.written.get(&self.hasher.hash_one(id))
+                == Some(&self.hasher.hash_one(fingerprint))
     }
 
     /// Hears that a job for a change is asked for.
@@ -113,7 +149,11 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.n_runs -= 1;
-        let beside = if state.n_runs == 0 { state.beside.take() } else { None };
+        let is_last = state.n_runs == 0;
+        if is_last {
+            state.written = HashMap::new();
+        }
+        let beside = if is_last { state.beside.take() } else { None };
         drop(state);
         // Its process is ended without the lock.
         drop(beside);
@@ -149,6 +189,23 @@ mod tests {
             drop(passing);
             assert!(waiting.join().unwrap() < long / 2);
         });
+    }
+
+    /// A run passes over what a change has written meanwhile, as long as it is that.
+    #[test]
+    fn what_a_change_wrote_is_known_until_the_runs_are_over() {
+        let way = RightOfWay::default();
+        let [a, b] = ["a", "b"].map(DocumentId::new);
+        way.note_written([(&a, "1")].into_iter());
+        assert!(!way.has_written(&a, "1"));
+        let run = way.run();
+        way.note_written([(&a, "1"), (&b, "1")].into_iter());
+        assert!(way.has_written(&a, "1") && !way.has_written(&a, "2"));
+        way.note_gone(std::slice::from_ref(&b));
+        assert!(!way.has_written(&b, "1"));
+        drop(run);
+        let _run = way.run();
+        assert!(!way.has_written(&a, "1"));
     }
 
     #[test]

@@ -15,11 +15,14 @@ use crate::by_name;
 use crate::deep::{MAX_BY_RANK, is_deep, total_of};
 use crate::filters::{Filters, WITHOUT};
 use crate::first_index::first_index;
+use crate::hooks::LINES;
+use crate::lines::Lines;
 use crate::page::take;
 use crate::pointers::exact_pointers;
 use crate::same::{Folded, Places};
 use crate::searched_roots::SearchedRoots;
 use crate::walk::ext_of;
+use crate::whole_text::WholeText;
 use crate::years::{YEARS, range_of, shown};
 use crate::{Error, Indexer, Result};
 
@@ -281,6 +284,16 @@ pub(crate) fn search(
         let modified = document.as_ref().and_then(|found| found.metadata["modified"].as_i64());
         let no_text = document.as_ref().and_then(by_name::why);
         let path = ranked.hit.document.to_string();
+        // As the file has it, and `openFile` shows it.
+        let lines = document.as_ref().map(|found| &found.metadata[LINES]);
+        let shown = match lines.filter(|lines| lines.is_array()) {
+            Some(lines) => {
+                let passages = std::slice::from_ref(&ranked.passage.passage);
+                let text = WholeText::of(passages, &Lines::from_json(lines));
+                text.shown(snippet.span.start..snippet.span.end)
+            }
+            None => snippet.text,
+        };
         let start = ranked.passage.passage.span.start + snippet.span.start;
         let around = Around::from(surroundings).of_part(
             &ranked.passage.passage.text,
@@ -294,7 +307,7 @@ pub(crate) fn search(
             ext: ext_of(Path::new(&path)),
             pointer,
             // The name is no text of the file.
-            snippet: if no_text.is_some() { String::new() } else { snippet.text },
+            snippet: if no_text.is_some() { String::new() } else { shown },
             no_text,
             score: ranked.hit.score.rounded(),
             modified: modified.map(|at| iso_seconds(Timestamp(at))).unwrap_or_default(),
@@ -377,7 +390,7 @@ pub(crate) fn rank(
         let n_given = response.hits.len();
         let is_whole = n_given >= response.total.n && response.total.is_exact;
         if n_given >= limit || is_whole || factor >= MAX_FACTOR || deadline.is_over() {
-            response.total = total_of(searched, &ranked, &response)?;
+            response.total = total_of(searched, &ranked, &mut response)?;
             return Ok(response);
         }
         // One long file may fill all candidates: the others come with more of them.

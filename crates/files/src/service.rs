@@ -178,6 +178,14 @@ impl Service {
         answer(job)
     }
 
+    /// Lets runs over whole roots wait until a watcher watches these, which is about to begin.
+    pub fn expect_watcher(&self) {
+        let now = self.0.clock.now();
+        for root in self.0.indexer.roots().all() {
+            self.0.indexer.watch_gate().close(&root.name, now);
+        }
+    }
+
     /// Starts indexing every root, as a server does when it starts; returns at once.
     pub fn index_all(&self) -> Result<()> {
         for root in self.0.indexer.roots().all() {
@@ -381,7 +389,7 @@ impl Service {
         priority: Priority,
     ) -> Result<Job> {
         let (root, folder) = (root.to_owned(), subject.clone());
-        let arguments = IndexArguments { root, folder, full, paths: None };
+        let arguments = IndexArguments { root, folder, full, paths: None, since: None };
         self.submit_job(tenant, subject, priority, &arguments)
     }
 

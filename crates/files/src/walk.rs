@@ -17,6 +17,7 @@ use crate::index::attribute;
 use crate::name::{path_of, text_of};
 use crate::own::{is_data_folder, is_own_in};
 use crate::platform;
+use crate::recent::Recent;
 use crate::{FilesConfig, Root};
 
 /// Files up to this size are read before they wait for an extractor, in bytes; the rest of them
@@ -30,6 +31,8 @@ pub(crate) enum Selection {
     Folder(PathBuf),
     /// Those at or below some paths.
     Paths(BTreeSet<PathBuf>),
+    /// Of those below some folders, what changed since a moment, and what is gone.
+    Recent(BTreeSet<PathBuf>, Timestamp),
 }
 
 /// The files of a root that are to be indexed.
@@ -46,6 +49,8 @@ pub(crate) struct FileSource {
     named: BTreeSet<PathBuf>,
     /// Folders that nobody lets us read, each of which was given as an item.
     forbidden: BTreeSet<PathBuf>,
+    /// What is to be compared, where that is not everything.
+    recent: Option<Recent>,
     n_seen: usize,
     is_readable: bool,
     /// Whether an empty folder means that a file system is not mounted.
@@ -63,13 +68,19 @@ impl FileSource {
     ) -> Self {
         let start = match selection {
             Selection::Folder(folder) => folder.clone(),
-            Selection::Paths(_) => root.path.clone(),
+            Selection::Paths(_) | Selection::Recent(..) => root.path.clone(),
         };
         let (paths, named) = match selection {
             Selection::Folder(folder) if *folder == root.path => (None, BTreeSet::new()),
             // A folder inside is come to from the root, whose rules hold for it as well.
             Selection::Folder(folder) => (Some([folder.clone()].into()), BTreeSet::new()),
-            Selection::Paths(paths) => (Some(paths.clone()), paths.clone()),
+            Selection::Paths(paths) | Selection::Recent(paths, _) => {
+                (Some(paths.clone()), paths.clone())
+            }
+        };
+        let recent = match selection {
+            Selection::Recent(_, since) => Some(Recent::since(*since)),
+            Selection::Folder(_) | Selection::Paths(_) => None,
         };
         let builder = builder_for(&root.path, config, only(paths, left_out));
         FileSource {
@@ -82,6 +93,7 @@ impl FileSource {
             exts: config.exts.iter().map(|ext| normal_ext(ext)).collect(),
             named,
             forbidden: BTreeSet::new(),
+            recent,
             n_seen: 0,
             is_readable: true,
             may_be_unmounted: false,
@@ -145,6 +157,9 @@ impl FileSource {
         let title = path.file_name().map_or_else(|| name.clone(), |name| text_of(Path::new(name)));
         let mut item = Item::new(DocumentId::new(name), title);
         self.n_seen += 1;
+        if let Some(recent) = &mut self.recent {
+            recent.meet_file(path, metadata);
+        }
         item.attributes.insert(attribute::ROOT.to_owned(), self.root.name.as_str().into());
         item.attributes.insert(attribute::EXT.to_owned(), ext_of(path).into());
         let device = platform::device(metadata);
@@ -187,7 +202,12 @@ impl Source for FileSource {
         loop {
             let entry = match self.walk.next()? {
                 Ok(entry) if is_file(&entry) => self.item(entry.path()),
-                Ok(_) => continue,
+                Ok(entry) => {
+                    if let Some(recent) = &mut self.recent {
+                        recent.meet_folder(&entry);
+                    }
+                    continue;
+                }
                 Err(error) => match refused(&error) {
                     // It went while the walk was under way.
                     Some((_, ErrorKind::NotFound)) => continue,
@@ -204,6 +224,10 @@ impl Source for FileSource {
                 Err(warning) => return Some(Err(warning)),
             }
         }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.recent.as_ref().is_none_or(Recent::is_wanted)
     }
 
     fn content(&mut self, item: &Item) -> Result<ItemContent, Warning> {

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ingest::{FolderWatch, JobId, Noticed, collapse};
+use ingest::{Changed, FolderWatch, JobId, Noticed};
 use parking_lot::{Condvar, Mutex};
 
 use crate::notice::{self, Look, Taken};
 use crate::platform::{self, FolderIdentity};
-use crate::{Root, Service, walk};
+use crate::{Root, Roots, Service, walk};
 
 /// How roots are watched.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl WatchConfig {
         events: Events::On,
         seldom: Duration::from_secs(15 * 60),
         often: Duration::from_secs(15),
-        same: Duration::from_secs(15),
+        same: Duration::from_secs(1),
         back: Duration::from_secs(1),
     };
 }
@@ -98,53 +98,55 @@ struct State {
     retry_at: Option<Instant>,
     /// Names of roots with folders that the system had no watches left for.
     untold: BTreeSet<String>,
+    /// Names of roots that were gone when something changed: what is there next is another folder,
+    /// even one that the system has given the same number.
+    gone: BTreeSet<String>,
 }
 
 /// Paths of a root that are looked at again.
 #[derive(Default)]
 struct Again {
     /// Those that nobody has looked at since they changed.
-    unseen: BTreeSet<PathBuf>,
+    unseen: Changed,
     /// Those that were taken in during a run over the root, which may write what it read before.
     beside_run: BTreeSet<PathBuf>,
     /// When that is looked for, while the run is under way.
     next_look: Option<Instant>,
     /// The same where there are too many to look at them one by one: after the run.
-    after_run: BTreeSet<PathBuf>,
+    after_run: Changed,
 }
 
 impl Again {
-    /// Notes a path that nobody has looked at.
-    fn add_unseen(&mut self, path: PathBuf) {
-        self.unseen.insert(path);
-        collapse(&mut self.unseen, MAX_WAITING_PATHS);
+    /// Notes what nobody has looked at.
+    fn add_unseen(&mut self, changed: Changed) {
+        self.unseen.append(changed);
+        self.unseen.collapse(MAX_WAITING_PATHS);
     }
 
-    /// Notes a path that is looked at again while a run is under way. Its folder is not: that would
-    /// take in, in front of the run, what it comes to anyway.
-    fn add_beside_run(&mut self, root: &Root, path: PathBuf, next_look: Instant) {
-        if path == root.path {
-            self.after_run.insert(path);
-            return;
+    /// Notes what is looked at again while a run is under way. Folders are not: that would take in,
+    /// in front of the run, what it comes to anyway.
+    fn add_beside_run(&mut self, changed: Changed, next_look: Instant) {
+        self.after_run.append(Changed { crowded: changed.crowded, ..Changed::default() });
+        if !changed.paths.is_empty() {
+            self.next_look.get_or_insert(next_look);
         }
-        self.next_look.get_or_insert(next_look);
-        self.beside_run.insert(path);
+        self.beside_run.extend(changed.paths);
         if self.beside_run.len() > MAX_WAITING_PATHS {
-            self.after_run.append(&mut self.beside_run);
-            collapse(&mut self.after_run, MAX_WAITING_PATHS);
+            self.after_run.paths.append(&mut self.beside_run);
+            self.after_run.collapse(MAX_WAITING_PATHS);
         }
     }
 
     /// Gives the paths to look at now.
-    fn take(&mut self, is_run_over: bool) -> BTreeSet<PathBuf> {
+    fn take(&mut self, is_run_over: bool) -> Changed {
         let mut taken = std::mem::take(&mut self.unseen);
         let is_due = self.next_look.is_some_and(|next_look| next_look <= Instant::now());
         if is_run_over || is_due {
-            taken.append(&mut self.beside_run);
+            taken.paths.append(&mut self.beside_run);
             self.next_look = None;
         }
         if is_run_over {
-            taken.append(&mut self.after_run);
+            taken.append(std::mem::take(&mut self.after_run));
         }
         taken
     }
@@ -216,10 +218,11 @@ impl Watching {
         let started = FolderWatch::start(
             move |path| ignoring.is_ignored(path),
             move |noticed| match noticed {
-                Noticed::Paths(paths) => noticing.notice(&paths),
+                Noticed::Paths(changed) => noticing.notice(&changed),
                 Noticed::Everything => {
                     let roots = noticing.service.indexer().roots().all();
-                    noticing.notice(&roots.iter().map(|root| root.path.clone()).collect())
+                    let crowded = roots.iter().map(|root| root.path.clone()).collect();
+                    noticing.notice(&Changed { crowded, ..Changed::default() })
                 }
             },
         );
@@ -227,52 +230,56 @@ impl Watching {
             Ok(events) => *self.events.lock() = Some(events),
             Err(error) => {
                 let error = model::with_causes(&error);
-                tracing::warn!(error, "folders are looked at from time to time, not watched");
+                tracing::warn!(error, "folders are scanned from time to time, not watched");
             }
         }
     }
 
     /// Takes in what changed at or below some paths, and gives how long it looked at them.
-    fn notice(&self, changed: &BTreeSet<PathBuf>) -> Duration {
+    fn notice(&self, changed: &Changed) -> Duration {
         let begun = Instant::now();
-        let paths: BTreeSet<PathBuf> =
-            changed.iter().map(|path| notice::concerned(path).to_owned()).collect();
         // Folders that came are watched before they are looked at, so that nothing falls between.
-        let came: BTreeSet<PathBuf> =
-            paths.iter().filter(|path| path.is_dir() && !path.is_symlink()).cloned().collect();
+        let concerned = changed.paths.iter().map(|path| notice::concerned(path));
+        let came: BTreeSet<PathBuf> = concerned
+            .chain(changed.crowded.iter().map(PathBuf::as_path))
+            .filter(|path| path.is_dir() && !path.is_symlink())
+            .map(Path::to_owned)
+            .collect();
         for root in self.service.indexer().roots().all() {
+            let mut places = changed.paths.iter().chain(&changed.crowded);
+            if places.any(|path| path.starts_with(&root.path))
+                && platform::identity(&root.path).is_none()
+            {
+                self.state.lock().gone.insert(root.name.clone());
+            }
             let is_concerned = came.iter().any(|folder| folder.starts_with(&root.path));
             if is_concerned && !self.watch_below(root, &came) {
                 self.state.lock().untold.insert(root.name.clone());
             }
         }
         let watched = begun.elapsed();
-        let (taken, retry_at) = match self.service.notice(&paths) {
+        let (taken, retry_at) = match self.service.notice(changed) {
             Ok(taken) => (taken, None),
             // What could not be taken in now may be later.
             Err(error) => {
                 let error = model::with_causes(&error);
-                tracing::warn!(error, "a change in a folder could not be taken in yet");
-                (Taken { unseen: paths, ..Taken::default() }, Some(Instant::now() + RETRY))
+                tracing::warn!(error, "a change in a folder could not be indexed yet");
+                let unseen = changed.clone();
+                (Taken { unseen, ..Taken::default() }, Some(Instant::now() + RETRY))
             }
         };
         let looked = watched + taken.looked;
         let mut state = self.state.lock();
         state.retry_at = retry_at;
         let roots = self.service.indexer().roots();
-        for path in taken.unseen {
-            if let Some(root) = roots.owner_of(&path) {
-                state.again.entry(root.name.clone()).or_default().add_unseen(path);
-            }
+        for (name, unseen) in by_root(roots, taken.unseen) {
+            state.again.entry(name).or_default().add_unseen(unseen);
         }
         let next_look = Instant::now() + BESIDE_RUN.max(looked * BESIDE_RUN_SHARE);
-        for path in taken.again {
-            if let Some(root) = roots.owner_of(&path) {
-                let again = state.again.entry(root.name.clone()).or_default();
-                again.add_beside_run(root, path, next_look);
-            }
+        for (name, again) in by_root(roots, taken.again) {
+            state.again.entry(name).or_default().add_beside_run(again, next_look);
         }
-        let has_work = !state.again.is_empty();
+        let has_work = !state.again.is_empty() || !state.gone.is_empty();
         drop(state);
         if has_work {
             self.woken.notify_all();
@@ -312,7 +319,7 @@ impl Watching {
         let error = model::with_causes(error);
         tracing::warn!(
             root = %root.name, error, hint,
-            "a folder cannot be watched: it is looked at from time to time"
+            "a folder cannot be watched: it is scanned from time to time"
         );
         false
     }
@@ -339,9 +346,9 @@ impl Watching {
                 }
                 self.take_up_again();
             }));
-            self.service.indexer().set_watch_problem(None);
+            self.service.indexer().set_watch_problem(untold(&watched));
             if attended.is_err() {
-                let problem = "the folders could not be looked at";
+                let problem = "the folders could not be scanned";
                 tracing::error!("{problem}; it is tried again");
                 self.service.indexer().set_watch_problem(Some(problem.to_owned()));
                 watched.iter_mut().for_each(|one| one.next_look = Instant::now() + RETRY);
@@ -359,12 +366,16 @@ impl Watching {
             true => one.identity,
             false => platform::identity(&one.root.path),
         };
-        if identity != one.identity {
+        let was_gone = self.state.lock().gone.remove(&one.root.name);
+        if was_gone || identity != one.identity {
+            self.state.lock().untold.remove(&one.root.name);
             let all = BTreeSet::from([one.root.path.clone()]);
             one.is_on_network = identity.is_some() && platform::is_on_network(&one.root.path);
             one.is_told =
                 identity.is_some() && !one.is_on_network && self.watch_below(&one.root, &all);
+            self.service.indexer().watch_gate().open(&one.root.name);
             one.identity = identity;
+            self.notice_since_run(one);
             // What happened before it was watched nobody has told.
             one.next_look = Instant::now();
         }
@@ -389,14 +400,22 @@ impl Watching {
             };
         if let Err(error) = looked {
             let error = model::with_causes(&error);
-            tracing::warn!(error, root = %one.root.name, "a folder could not be looked at");
+            tracing::warn!(error, root = %one.root.name, "a folder could not be scanned");
+        }
+    }
+
+    /// A run over a root may have begun before this was watched: what changed since is not told.
+    fn notice_since_run(&self, one: &Watched) {
+        if one.is_told && matches!(self.service.run_beside(&one.root), Ok(Some(_))) {
+            let crowded = BTreeSet::from([one.root.path.clone()]);
+            self.notice(&Changed { crowded, ..Changed::default() });
         }
     }
 
     /// Looks at what waited for the jobs of changes that are over, and now and then at what changed
     /// during a run over the whole root, until that is over.
     fn take_up_again(&self) {
-        let mut ready = BTreeSet::new();
+        let mut ready = Changed::default();
         if self.state.lock().retry_at.is_some_and(|at| at > Instant::now()) {
             return;
         }
@@ -406,7 +425,7 @@ impl Watching {
             let is_on_the_way = |root| self.service.are_changes_on_the_way(root).unwrap_or(true);
             if !root.is_some_and(is_on_the_way) {
                 let is_run_over = !root.is_some_and(|root| self.service.is_being_indexed(root));
-                ready.append(&mut again.take(is_run_over));
+                ready.append(again.take(is_run_over));
             }
             !again.is_empty()
         });
@@ -426,7 +445,7 @@ impl Watching {
         let ask = Instant::now() + ask;
         let until = next_look.map_or(ask, |next| next.min(ask));
         let mut state = self.state.lock();
-        while !state.is_stopped {
+        while !state.is_stopped && state.gone.is_empty() {
             let until = match state.again.is_empty() {
                 true => until,
                 false => until.min(Instant::now() + AGAIN_STEP),
@@ -438,4 +457,29 @@ impl Watching {
         }
         !state.is_stopped
     }
+}
+
+/// Says of which roots the system does not tell the changes although they are not on a network.
+fn untold(watched: &[Watched]) -> Option<String> {
+    let is_untold = |one: &&Watched| one.identity.is_some() && !one.is_on_network && !one.is_told;
+    let names: Vec<String> =
+        watched.iter().filter(is_untold).map(|one| format!("`{}`", one.root.name)).collect();
+    let names = (!names.is_empty()).then(|| names.join(", "))?;
+    Some(format!("the system does not tell all changes of {names}: they are looked for instead"))
+}
+
+/// Divides what changed by the names of the roots that it is in.
+fn by_root(roots: &Roots, changed: Changed) -> BTreeMap<String, Changed> {
+    let mut by_root: BTreeMap<String, Changed> = BTreeMap::new();
+    for path in changed.paths {
+        if let Some(root) = roots.owner_of(&path) {
+            by_root.entry(root.name.clone()).or_default().paths.insert(path);
+        }
+    }
+    for folder in changed.crowded {
+        if let Some(root) = roots.owner_of(&folder) {
+            by_root.entry(root.name.clone()).or_default().crowded.insert(folder);
+        }
+    }
+    by_root
 }

@@ -78,6 +78,11 @@ impl WithoutText {
         }
     }
 
+    /// Tells whether it is known as a file that may not be read.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        matches!(self, WithoutText::Read { outcome: ReadOutcome::Unreadable, .. })
+    }
+
     /// Tells whether indexing its folder changes that.
     pub fn is_passing(&self) -> bool {
         matches!(self, WithoutText::NotYet | WithoutText::Read { state: FileState::Changed, .. })

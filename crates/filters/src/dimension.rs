@@ -320,16 +320,19 @@ impl Dimension {
     fn warn_of_rows(&mut self, n_unusable: usize, n_repeated: usize) {
         let category = &self.config.category;
         if n_unusable > 0 {
+            let (rows, lack) =
+                if n_unusable == 1 { ("row", "it lacks") } else { ("rows", "they lack") };
             let message = format!(
-                "{n_unusable} rows of dimension `{category}` could not be used: they lack a value \
-                 or a name"
+                "{n_unusable} {rows} of dimension `{category}` could not be used: {lack} a value or \
+                 a name"
             );
             self.warnings.push(Warning::new("rows_skipped", message));
         }
         if n_repeated > 0 {
+            let rows = if n_repeated == 1 { "row repeats" } else { "rows repeat" };
             let message = format!(
-                "{n_repeated} rows of dimension `{category}` repeat a value: their names became \
-                 aliases of the first"
+                "{n_repeated} {rows} a value of dimension `{category}`: other names became aliases \
+                 of the first"
             );
             self.warnings.push(Warning::new("rows_merged", message));
         }

@@ -141,7 +141,7 @@ pub enum Error {
     },
     /// The columns of the facts name a dimension that is not configured.
     #[error(
-        "`[charts.columns] dimensions` names `{category}`, which is no category of `[[dimensions]]`: there are {}",
+        "`[charts.columns] dimensions` names `{category}`, which is not a category of `[[dimensions]]`: there are {}",
         list(.available)
     )]
     NoSuchDimension {

@@ -99,7 +99,8 @@ pub struct KeyConfig {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// Calls per minute for each client and tool; `default` holds for tools that are not named.
+    /// Calls per minute for each client and tool, counted by each server for itself; `default` holds
+    /// for tools that are not named.
     pub rate_per_minute: BTreeMap<String, u32>,
     /// Characters in one answer.
     pub result_chars: usize,
@@ -109,7 +110,7 @@ pub struct LimitsConfig {
     pub body_bytes: usize,
     /// Bytes in one upload over REST.
     pub upload_bytes: usize,
-    /// Calls in progress at the same time.
+    /// Calls in progress at the same time on one server.
     pub concurrent_calls: usize,
     /// Calls in progress of one caller; on loopback without authentication only the total counts.
     pub concurrent_calls_per_caller: usize,

@@ -167,7 +167,7 @@ impl Metrics {
         );
         registry.register(
             "follower_lag_seconds",
-            "Time since everything that other servers stored was last taken in",
+            "Time since this server had last read everything that other servers stored",
             follower_lag.clone(),
         );
         Metrics {

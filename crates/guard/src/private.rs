@@ -16,12 +16,21 @@ pub fn create_folder(folder: &Path) -> std::io::Result<()> {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_file() {
-            narrow(&entry.path(), FILE)?;
+            unless_gone(narrow(&entry.path(), FILE))?;
         } else if kind.is_dir() {
-            narrow(&entry.path(), FOLDER)?;
+            unless_gone(narrow(&entry.path(), FOLDER))?;
         }
     }
     Ok(())
+}
+
+/// A server that ends takes away what its database has beside itself, also while the next one
+/// begins: what is gone needs no rights.
+fn unless_gone(narrowed: std::io::Result<()>) -> std::io::Result<()> {
+    narrowed.or_else(|error| {
+        let is_gone = error.kind() == std::io::ErrorKind::NotFound;
+        if is_gone { Ok(()) } else { Err(error) }
+    })
 }
 
 /// Opens a file to append to it, readable for its owner alone.

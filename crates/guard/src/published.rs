@@ -55,7 +55,7 @@ pub(crate) struct PublishedKeys {
     url: String,
     fetch: FetchKeys,
     elapsed: Elapsed,
-    known: Mutex<Known>,
+    known: Mutex<IssuerKeys>,
     /// Held while the issuer is asked, so that it is asked once.
     fetching: Mutex<()>,
     n_waiting: AtomicUsize,
@@ -79,7 +79,7 @@ impl Drop for Waiting<'_> {
 }
 
 #[derive(Default)]
-struct Known {
+struct IssuerKeys {
     keys: Option<Arc<JwkSet>>,
     /// When the issuer was last asked, whatever came of it.
     asked_at: Option<Duration>,
@@ -180,7 +180,7 @@ impl PublishedKeys {
     }
 }
 
-impl Known {
+impl IssuerKeys {
     fn find(&self, kid: &str) -> Option<Vec<Jwk>> {
         let is_it = |jwk: &&Jwk| jwk.common.key_id.as_deref() == Some(kid);
         let keys: Vec<Jwk> = self.keys.as_ref()?.keys.iter().filter(is_it).cloned().collect();

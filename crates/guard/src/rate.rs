@@ -13,7 +13,7 @@ use crate::LimitsConfig;
 
 /// The client called too often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too many calls: at most {per_minute} per minute")]
+#[error("too many calls: at most {per_minute} per minute on this server")]
 pub struct TooMany {
     /// The rate that holds.
     pub per_minute: u32,
@@ -123,6 +123,8 @@ mod tests {
         }
         let refused = limiter.admit("acme/ann", "searchFiles").unwrap_err();
         assert_eq!(refused.per_minute, 3);
+        // Of several servers behind one address each counts for itself.
+        assert_eq!(refused.to_string(), "too many calls: at most 3 per minute on this server");
         assert!(refused.retry_after > Duration::ZERO);
         assert!(refused.retry_after <= Duration::from_secs(20));
     }

@@ -51,6 +51,15 @@ pub enum Error {
         folder: PathBuf,
     },
 
+    /// The files of a model are not those that were got.
+    #[error("model `{model}` cannot be used: {problem}; hint: run `dowse models pull {model}`")]
+    DamagedModel {
+        /// The model's name.
+        model: String,
+        /// What is wrong with which file.
+        problem: String,
+    },
+
     /// A file of the model is damaged, or is none that this program reads.
     #[error("cannot use model file `{}`: {problem}", path.display())]
     BadModelFile {
@@ -137,6 +146,7 @@ impl Error {
             Error::NoTokenVectors { .. }
             | Error::UnknownModel { .. }
             | Error::ModelMissing { .. }
+            | Error::DamagedModel { .. }
             | Error::BadModelFile { .. }
             | Error::WrongChecksum { .. }
             | Error::CannotPull { .. }

@@ -42,6 +42,7 @@ mod passage_vectors;
 
 mod cache;
 mod open;
+mod platform;
 mod state;
 
 #[cfg_attr(

@@ -53,6 +53,7 @@ pub enum RerankerChoice {
 /// be used.
 pub fn open_local_embedder(model: &str, models_dir: &Path) -> Result<Arc<dyn Embedder>> {
     let (folder, id) = locate(model, models_dir)?;
+    ensure_whole(&folder, &id)?;
     let container = folder.join(CONTAINER_FILE);
     if container.exists() {
         return Ok(Arc::new(E5Embedder::open(&container, id)?));
@@ -80,12 +81,23 @@ pub fn open_reranker(choice: &RerankerChoice) -> Result<Arc<dyn Reranker>> {
                 Error::BadModelFile { path: folder.join(GRAPH_FILE), problem }
             });
             let (folder, id) = located?;
+            ensure_whole(&folder, &id)?;
             if is_modern(&folder) {
                 return Ok(Arc::new(ModernCrossEncoder::open(&folder, id)?));
             }
             Ok(Arc::new(CrossEncoder::open(&folder, id)?))
         }
         RerankerChoice::Http(config) => Ok(Arc::new(HttpReranker::open(config.clone())?)),
+    }
+}
+
+/// Holds that the files of a model are those that were got; a folder of somebody's own has no
+/// manifest to say so.
+fn ensure_whole(folder: &Path, id: &EmbedderId) -> Result<()> {
+    match models::problem_in(folder) {
+        Ok(Some(problem)) => Err(Error::DamagedModel { model: id.name.clone(), problem }),
+        Ok(None) | Err(Error::ModelMissing { .. }) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -141,6 +153,9 @@ impl EmbedderSlot {
         if let Some(embedder) = &inside.embedder {
             return Ok(Arc::clone(embedder));
         }
+        if let Some(damage) = self.damage() {
+            return Err(damage);
+        }
         if let Some((at, state)) = &inside.problem
             && at.elapsed() < RETRY_INTERVAL
         {
@@ -165,6 +180,9 @@ impl EmbedderSlot {
         if let Some(embedder) = &inside.embedder {
             return ModelState::Ready { model: embedder.id().name.clone() };
         }
+        if let Some(damage) = self.damage() {
+            return damage;
+        }
         match (&inside.problem, &self.choice) {
             (
                 Some((_, state @ (ModelState::ProviderDown { .. } | ModelState::Broken { .. }))),
@@ -172,16 +190,20 @@ impl EmbedderSlot {
             ) => state.clone(),
             (_, EmbedderChoice::Off) => ModelState::Off,
             (_, EmbedderChoice::Local { model, models_dir }) => match locate(model, models_dir) {
-                Ok((_, id)) => {
-                    // Files that are cut short are seen before the first search needs them.
-                    let state = models::state(models_dir, model);
-                    let is_broken = matches!(state, ModelState::Broken { .. });
-                    if is_broken { state } else { ModelState::Ready { model: id.name } }
-                }
+                Ok((_, id)) => ModelState::Ready { model: id.name },
                 Err(_) => models::state(models_dir, model),
             },
             (_, EmbedderChoice::Http(config)) => ModelState::Ready { model: config.model.clone() },
         }
+    }
+
+    /// Says that the files of a local model are not those that were got: seen before the first
+    /// search needs them, and not remembered, since they may be got again at any time.
+    fn damage(&self) -> Option<ModelState> {
+        let EmbedderChoice::Local { model, models_dir } = &self.choice else { return None };
+        let (folder, id) = locate(model, models_dir).ok()?;
+        let damaged = ensure_whole(&folder, &id).err()?;
+        Some(ModelState::from_error(model, &damaged))
     }
 
     /// Someone else is opening it right now.
@@ -271,5 +293,57 @@ mod tests {
         assert!(matches!(down.get(&soon()), Err(ModelState::ProviderDown { .. })));
         assert_eq!(down.state().warning().unwrap().code, "provider_down");
         assert_eq!(EmbedderSlot::new(EmbedderChoice::Off).state(), ModelState::Off);
+    }
+
+    /// A model with flipped bytes and the right length made vectors, and nobody said a word.
+    #[test]
+    fn a_model_whose_files_changed_is_refused_until_they_are_whole_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let models_dir = folder.path().join("models");
+        let pulled = models_dir.join("tiny");
+        let container = pulled.join(CONTAINER_FILE);
+        fs_err::create_dir_all(&pulled).unwrap();
+        Tiny::new(1, 64, 2).write(&container);
+        let whole = fs_err::read(&container).unwrap();
+        let sum = models::FileSum {
+            n_bytes: whole.len() as u64,
+            sha256: model::hex(<sha2::Sha256 as sha2::Digest>::digest(&whole)),
+        };
+        let manifest = models::Manifest {
+            name: "tiny".to_owned(),
+            version: "1".to_owned(),
+            purpose: models::Purpose::Embedder,
+            source: "test".to_owned(),
+            files: [(CONTAINER_FILE.to_owned(), sum)].into(),
+        };
+        let text = serde_json::to_vec(&manifest).unwrap();
+        fs_err::write(pulled.join("manifest.json"), text).unwrap();
+        let put = |content: &[u8]| {
+            fs_err::write(folder.path().join("new"), content).unwrap();
+            fs_err::rename(folder.path().join("new"), &container).unwrap();
+        };
+        // By the name under which it was pulled, and as a folder of somebody's own.
+        for model in ["tiny", pulled.to_str().unwrap()] {
+            let choice =
+                EmbedderChoice::Local { model: model.to_owned(), models_dir: models_dir.clone() };
+            let mut flipped = whole.clone();
+            *flipped.last_mut().unwrap() ^= 1;
+            put(&flipped);
+            let slot = EmbedderSlot::new(choice);
+            for state in [slot.state(), slot.get(&soon()).err().unwrap(), slot.state()] {
+                let warning = state.warning().unwrap();
+                assert_eq!(warning.code, "model_broken");
+                assert!(warning.message.contains("is damaged"), "{}", warning.message);
+                let mends = warning.message.contains("dowse models pull tiny");
+                assert_eq!(mends, model == "tiny", "{}", warning.message);
+            }
+            assert!(open_local_embedder(model, &models_dir).is_err());
+            put(&whole);
+            assert!(slot.state().is_ready());
+            assert!(slot.get(&soon()).is_ok());
+        }
+        fs_err::write(pulled.join("manifest.json"), "{").unwrap();
+        let state = models::state(&models_dir, "tiny");
+        assert!(matches!(state, ModelState::Broken { .. }), "{state:?}");
     }
 }

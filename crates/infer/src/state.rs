@@ -1,5 +1,7 @@
 //! Whether a model can be used right now, in words that a search can pass on.
 
+use std::path::Path;
+
 use model::Warning;
 
 use crate::Error;
@@ -67,6 +69,9 @@ impl ModelState {
                 ModelState::ProviderDown { provider: provider.clone(), problem: problem.clone() }
             }
             Error::ModelMissing { model, .. } => ModelState::Missing { model: model.clone() },
+            Error::DamagedModel { problem, .. } => {
+                ModelState::Broken { model: model.to_owned(), problem: problem.clone() }
+            }
             other => ModelState::Broken { model: model.to_owned(), problem: other.to_string() },
         }
     }
@@ -75,7 +80,10 @@ impl ModelState {
     pub fn fix(&self) -> Option<String> {
         match self {
             ModelState::Missing { model } => Some(format!("dowse models pull {model}")),
-            ModelState::Broken { model, .. } => Some(format!("dowse models verify {model}")),
+            // A folder of somebody's own was never pulled.
+            ModelState::Broken { model, .. } => {
+                (!Path::new(model).is_absolute()).then(|| format!("dowse models pull {model}"))
+            }
             ModelState::Ready { .. }
             | ModelState::Off
             | ModelState::Pulling { .. }
@@ -112,7 +120,11 @@ impl ModelState {
             ModelState::Broken { model, problem } => Some(Warning::new(
                 "model_broken",
                 format!(
-                    "model `{model}` cannot be used ({problem}); {MEANWHILE}; hint: run `dowse models verify {model}`"
+                    "model `{model}` cannot be used ({problem}); {MEANWHILE}; hint: {}",
+                    match self.fix() {
+                        Some(fix) => format!("run `{fix}` to get it again"),
+                        None => "put whole files into that folder".to_owned(),
+                    }
                 ),
             )),
             ModelState::ProviderDown { provider, problem } => Some(Warning::new(

@@ -54,12 +54,13 @@ mod objects;
 mod exclusive;
 mod jobs;
 mod progress;
+mod remaining;
 mod terminal;
 
 pub use batch_wait::BatchWait;
 pub use embedding::{Embedded, Embedding};
 pub use error::{Error, Result};
-pub use exclusive::exclusively;
+pub use exclusive::{exclusively, in_turn};
 pub use infer::pack_tokens;
 pub use jobs::{
     Crashes, Job, JobContext, JobFailure, JobId, JobProgress, JobQueue, JobState, JoinableJobs,
@@ -74,6 +75,6 @@ pub use pipeline::{
 };
 pub use progress::{Progress, Stage};
 pub use source::{Counter, Item, ItemContent, ListSource, OpenFile, Source};
-pub use terminal::{ByteBar, TerminalBar, beside_bar};
+pub use terminal::{ByteBar, TerminalBar, beside_bar, end_bars};
 pub use vectors::{VECTORS_INCOMPLETE, VECTORS_OFF, VectorDebt, VectorWorker, Vectors};
-pub use watch::{FolderWatch, Noticed, collapse};
+pub use watch::{Changed, FolderWatch, Noticed};

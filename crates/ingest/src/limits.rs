@@ -36,7 +36,8 @@ pub const MAX_WANTED_PASSAGES: usize = 256;
 pub const MAX_ASKED_NAMESPACES: usize = 64;
 /// Events of watched folders that wait to be gathered.
 pub const MAX_WAITING_EVENTS: usize = 10_000;
-/// Changed paths that are told one by one; of more, their folders are told.
+/// Changed paths that are told one by one; of more, their folders are told, and what changed in
+/// them is looked for.
 pub const MAX_CHANGED_PATHS: usize = 500;
 /// Warnings that a job keeps; more are counted.
 pub const MAX_KEPT_WARNINGS: usize = 100;

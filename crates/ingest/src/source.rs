@@ -102,6 +102,12 @@ pub trait Source: Send {
     /// Gives the next item, or nothing at the end.
     fn next_item(&mut self) -> Option<Result<Item, Warning>>;
 
+    /// Tells whether the item that came last is to be compared with what is known of it. One that is
+    /// not is there all the same, and stays as it is.
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
     /// Gives what the item that came last holds.
     fn content(&mut self, item: &Item) -> Result<ItemContent, Warning>;
 

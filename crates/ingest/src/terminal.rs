@@ -1,12 +1,14 @@
 //! How far a job is, for the person at the terminal.
 
-use std::cell::Cell;
-use std::time::Duration;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
 use crate::JobProgress;
+use crate::remaining::Remaining;
 
 /// The bar that is drawn now, where there is one.
 static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -21,39 +23,48 @@ pub fn beside_bar<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Whether the process is about to end, so that no bar is drawn any more.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// Takes away the bar that is drawn, and lets none be drawn any more: work that nobody waits for
+/// must not draw below the last words of a process.
+pub fn end_bars() {
+    IS_OVER.store(true, Ordering::Relaxed);
+    let drawn = DRAWN.lock().take();
+    drawn.inspect(ProgressBar::finish_and_clear);
+}
+
+/// Makes a bar, which is drawn unless the process is about to end.
+fn drawn() -> ProgressBar {
+    let bar = match IS_OVER.load(Ordering::Relaxed) {
+        true => ProgressBar::hidden(),
+        false => ProgressBar::new_spinner(),
+    };
+    *DRAWN.lock() = Some(bar.clone());
+    bar
+}
+
 /// How often the bar is drawn while nothing happens.
 const TICK: Duration = Duration::from_millis(200);
-
-/// A shorter time is not said.
-const SHOWN_FROM: Duration = Duration::from_secs(1);
 
 /// While the end is not known: a full bar would jump back when it is.
 const COUNTED: &str = "{msg:>10} {spinner} {human_pos} so far";
 
 /// Once the end is known.
-const MEASURED: &str = "{msg:>10} [{bar:30}] {human_pos}/{human_len} {left}";
+const MEASURED: &str = "{msg:>10} [{bar:30}] {human_pos}/{human_len} {prefix}";
 
 /// While the size of what comes is not known.
 const COUNTED_BYTES: &str = "{msg:>12} {spinner} {decimal_bytes} so far";
 
-const BYTES: &str = "{msg:>12} [{bar:30}] {decimal_bytes} of {decimal_total_bytes} {left}";
+const BYTES: &str = "{msg:>12} [{bar:30}] {decimal_bytes} of {decimal_total_bytes} {prefix}";
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_spinner())
-        .with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-            // A reader that cannot be written to has no bar.
-            let _ = out.write_str(&left(state.pos(), state.len(), state.eta()));
-        })
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
-/// Says how long it will take, where that is known: before the first step nothing is, and where the
-/// last one takes long the rest is not a matter of no time.
-fn left(n_done: u64, n_total: Option<u64>, eta: Duration) -> String {
-    match n_done > 0 && n_total.is_some_and(|n_total| n_done < n_total) && eta >= SHOWN_FROM {
-        true => format!("{:#} left", HumanDuration(eta)),
-        false => String::new(),
-    }
+/// Says how long the rest will take, where that is known.
+fn said(left: Option<Duration>) -> String {
+    left.map(|left| format!("{:#} left", HumanDuration(left))).unwrap_or_default()
 }
 
 /// A bar on stderr; draws nothing where stderr is not a terminal.
@@ -61,6 +72,7 @@ fn left(n_done: u64, n_total: Option<u64>, eta: Duration) -> String {
 pub struct TerminalBar {
     bar: ProgressBar,
     has_total: Cell<bool>,
+    remaining: RefCell<Remaining>,
 }
 
 impl Default for TerminalBar {
@@ -72,16 +84,19 @@ impl Default for TerminalBar {
 impl TerminalBar {
     /// Begins to draw.
     pub fn new() -> Self {
-        let bar = ProgressBar::new_spinner();
+        let bar = drawn();
         bar.set_style(style(COUNTED));
         bar.enable_steady_tick(TICK);
-        *DRAWN.lock() = Some(bar.clone());
-        TerminalBar { bar, has_total: Cell::new(false) }
+        TerminalBar { bar, has_total: Cell::new(false), remaining: RefCell::default() }
     }
 
     /// Shows how far a job is: a bar once its end is known, and a count before.
     pub fn show(&self, progress: &JobProgress) {
-        self.bar.set_message(progress.stage.clone());
+        let mut remaining = self.remaining.borrow_mut();
+        if self.bar.message() != progress.stage {
+            self.bar.set_message(progress.stage.clone());
+            remaining.begin_anew();
+        }
         let n_total = progress.n_total.filter(|n_total| *n_total >= progress.n_done);
         if n_total.is_some() != self.has_total.get() {
             self.has_total.set(n_total.is_some());
@@ -89,6 +104,8 @@ impl TerminalBar {
         }
         if let Some(n_total) = n_total {
             self.bar.set_length(n_total as u64);
+            let left = remaining.after(Instant::now(), progress.n_done as u64, n_total as u64);
+            self.bar.set_prefix(said(left));
         }
         self.bar.set_position(progress.n_done as u64);
     }
@@ -105,6 +122,7 @@ impl TerminalBar {
 pub struct ByteBar {
     bar: ProgressBar,
     has_total: Cell<bool>,
+    remaining: RefCell<Remaining>,
 }
 
 impl Default for ByteBar {
@@ -116,15 +134,18 @@ impl Default for ByteBar {
 impl ByteBar {
     /// Begins to draw.
     pub fn new() -> Self {
-        let bar = ProgressBar::new_spinner();
+        let bar = drawn();
         bar.set_style(style(COUNTED_BYTES));
-        *DRAWN.lock() = Some(bar.clone());
-        ByteBar { bar, has_total: Cell::new(false) }
+        ByteBar { bar, has_total: Cell::new(false), remaining: RefCell::default() }
     }
 
     /// Shows how far it is; a total of 0 is unknown.
     pub fn show(&self, what: &'static str, n_done: u64, n_total: u64) {
-        self.bar.set_message(what);
+        let mut remaining = self.remaining.borrow_mut();
+        if self.bar.message() != what {
+            self.bar.set_message(what);
+            remaining.begin_anew();
+        }
         let has_total = n_total > 0;
         if has_total != self.has_total.replace(has_total) {
             self.bar.set_style(style(if has_total { BYTES } else { COUNTED_BYTES }));
@@ -132,6 +153,8 @@ impl ByteBar {
         // A bar as long as what has come would be full all the time.
         if has_total {
             self.bar.set_length(n_total.max(n_done));
+            let left = remaining.after(Instant::now(), n_done, n_total);
+            self.bar.set_prefix(said(left));
         } else {
             self.bar.unset_length();
         }
@@ -160,14 +183,9 @@ mod tests {
     /// `0s` stood beside 298 of 299 for as long as the last file took, and before the first byte.
     #[test]
     fn no_time_is_said_where_none_is_known() {
-        let eta = Duration::from_secs(6);
-        assert_eq!(left(5, Some(10), eta), "6s left");
-        assert_eq!(left(5, Some(10), Duration::from_secs(1140)), "19m left");
-        for (n_done, n_total, eta) in
-            [(0, Some(10), eta), (10, Some(10), eta), (5, None, eta), (9, Some(10), Duration::ZERO)]
-        {
-            assert_eq!(left(n_done, n_total, eta), "");
-        }
+        assert_eq!(said(Some(Duration::from_secs(6))), "6s left");
+        assert_eq!(said(Some(Duration::from_secs(1140))), "19m left");
+        assert_eq!(said(None), "");
     }
 
     /// A download whose size the server does not say had a bar that was full from its beginning.
@@ -253,6 +271,22 @@ mod tests {
         terminal.0.lock().clear();
         beside_bar(|| terminal.note("written").unwrap());
         assert_eq!(*terminal.0.lock(), ["written"]);
+    }
+
+    /// After Ctrl-C a bar was drawn below the error, by work that nobody waited for any more.
+    #[test]
+    fn no_bar_is_drawn_below_the_last_words() {
+        let terminal = Terminal::default();
+        let bar = TerminalBar::new();
+        bar.bar.set_draw_target(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+        bar.show(&progress(3, Some(10)));
+        bar.bar.force_draw();
+        end_bars();
+        terminal.0.lock().clear();
+        bar.show(&progress(4, Some(10)));
+        bar.bar.force_draw();
+        assert!(!terminal.0.lock().iter().any(|what| what.contains("4/10")));
+        assert!(TerminalBar::new().bar.is_hidden());
     }
 
     /// The bar was full at 2 of 2 while files were still being counted, and then jumped back.

@@ -32,10 +32,59 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Noticed {
-    /// Something at or below these paths.
-    Paths(BTreeSet<PathBuf>),
+    /// Something at or below some paths.
+    Paths(Changed),
     /// More than can be told: everything has to be looked at.
     Everything,
+}
+
+/// Paths at or below which something changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// These themselves, and what is below them.
+    pub paths: BTreeSet<PathBuf>,
+    /// Folders in which more changed than is told one by one: most of what is in them may be as it
+    /// was.
+    pub crowded: BTreeSet<PathBuf>,
+}
+
+impl Changed {
+    /// Takes single paths.
+    pub fn of(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        Changed { paths: paths.into_iter().collect(), crowded: BTreeSet::new() }
+    }
+
+    /// Tells whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.crowded.is_empty()
+    }
+
+    /// Adds what changed beside it.
+    pub fn append(&mut self, mut other: Changed) {
+        self.paths.append(&mut other.paths);
+        self.crowded.append(&mut other.crowded);
+    }
+
+    /// Makes many paths few: as long as there are too many, the deepest give way to their folders.
+    /// Something at or below what stays changed, as before.
+    pub fn collapse(&mut self, n_allowed: usize) {
+        let depth_of = |path: &Path| path.components().count();
+        while self.paths.len() + self.crowded.len() > n_allowed.max(1) {
+            let all = self.paths.iter().chain(&self.crowded);
+            let Some(deepest) = all.map(|path| depth_of(path)).max() else { return };
+            if deepest <= 1 {
+                return;
+            }
+            let is_deepest = |path: &PathBuf| depth_of(path) == deepest;
+            let (deep, paths) = std::mem::take(&mut self.paths).into_iter().partition(is_deepest);
+            let (deep_folders, crowded) =
+                std::mem::take(&mut self.crowded).into_iter().partition(is_deepest);
+            (self.paths, self.crowded) = (paths, crowded);
+            for path in BTreeSet::into_iter(deep).chain(BTreeSet::into_iter(deep_folders)) {
+                self.crowded.extend(path.parent().map(Path::to_owned));
+            }
+        }
+    }
 }
 
 /// What the system tells the thread that gathers.
@@ -169,13 +218,13 @@ fn gather(
     let mut not_before = Instant::now();
     while let Ok(first) = gathering.recv() {
         let begun = Instant::now();
-        let mut paths = BTreeSet::new();
+        let mut changed = Changed::default();
         let mut is_everything = false;
         let mut take = |signal: Signal| match signal {
             Signal::Path(path) => {
-                paths.insert(path);
-                if paths.len() > 2 * limits::MAX_CHANGED_PATHS {
-                    collapse(&mut paths, limits::MAX_CHANGED_PATHS);
+                changed.paths.insert(path);
+                if changed.paths.len() > 2 * limits::MAX_CHANGED_PATHS {
+                    changed.collapse(limits::MAX_CHANGED_PATHS);
                 }
             }
             Signal::Lost => is_everything = true,
@@ -189,45 +238,24 @@ fn gather(
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
-        collapse(&mut paths, limits::MAX_CHANGED_PATHS);
+        changed.collapse(limits::MAX_CHANGED_PATHS);
         is_everything |= has_lost.swap(false, Ordering::Relaxed);
         let noticed = match is_everything {
             true => Noticed::Everything,
-            false => Noticed::Paths(paths),
+            false => Noticed::Paths(changed),
         };
         // A mistake over one path must not end the watching of all folders. What was told is lost,
         // so everything is looked at in its place, once: a second panic waits for the next event.
         let tell = |noticed| catch_unwind(AssertUnwindSafe(|| on_change(noticed))).ok();
         let looked = tell(noticed).or_else(|| {
-            tracing::error!(
-                "a change in a folder could not be taken in: all folders are looked at"
-            );
+            tracing::error!("a change in a folder could not be indexed: all folders are scanned");
             tell(Noticed::Everything)
         });
         if looked.is_none() {
-            tracing::error!("the folders could not be looked at: the next change tries again");
+            tracing::error!("the folders could not be scanned: the next change tries again");
         }
         not_before =
             Instant::now() + (looked.unwrap_or_default() * PAUSE_FACTOR).min(LONGEST_PAUSE);
-    }
-}
-
-/// Makes many paths few: as long as there are too many, the deepest give way to their folders.
-/// Something at or below what stays changed, as before.
-pub fn collapse(paths: &mut BTreeSet<PathBuf>, n_allowed: usize) {
-    while paths.len() > n_allowed.max(1) {
-        let depth_of = |path: &PathBuf| path.components().count();
-        let Some(deepest) = paths.iter().map(depth_of).max() else { return };
-        if deepest <= 1 {
-            return;
-        }
-        *paths = std::mem::take(paths)
-            .into_iter()
-            .map(|path| match path.parent() {
-                Some(folder) if depth_of(&path) == deepest => folder.to_owned(),
-                _ => path,
-            })
-            .collect();
     }
 }
 
@@ -252,7 +280,7 @@ mod tests {
         let mut seen = BTreeSet::new();
         while !seen.contains(&root.join("a.txt")) {
             match receiver.recv_timeout(Duration::from_secs(60)).unwrap() {
-                Noticed::Paths(paths) => seen.extend(paths),
+                Noticed::Paths(changed) => seen.extend(changed.paths),
                 Noticed::Everything => panic!("nothing was lost"),
             }
         }
@@ -261,7 +289,7 @@ mod tests {
         fs_err::read(root.join("a.txt")).unwrap();
         fs_err::remove_file(root.join("a.txt")).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
-        assert_eq!(noticed, Noticed::Paths(BTreeSet::from([root.join("a.txt")])));
+        assert_eq!(noticed, Noticed::Paths(Changed::of([root.join("a.txt")])));
     }
 
     #[test]
@@ -295,15 +323,18 @@ mod tests {
             .chain([PathBuf::from("/data/a.txt"), PathBuf::from("/data/b/c.txt")])
             .collect();
         for n_allowed in [1, 2, 8, 9, 10, 999] {
-            let mut few = all.clone();
-            collapse(&mut few, n_allowed);
-            assert!(few.len() <= n_allowed, "{n_allowed}: {few:?}");
-            let is_held = |path: &PathBuf| few.iter().any(|kept| path.starts_with(kept));
+            let mut few = Changed::of(all.clone());
+            few.collapse(n_allowed);
+            assert!(few.paths.len() + few.crowded.len() <= n_allowed, "{n_allowed}: {few:?}");
+            let is_held = |path: &PathBuf| {
+                few.paths.contains(path) || few.crowded.iter().any(|kept| path.starts_with(kept))
+            };
             assert!(all.iter().all(is_held), "{n_allowed}: {few:?}");
+            assert!(few.paths.is_subset(&all), "{n_allowed}: {few:?}");
         }
-        let mut same = all.clone();
-        collapse(&mut same, all.len());
-        assert_eq!(same, all);
+        let mut same = Changed::of(all.clone());
+        same.collapse(all.len());
+        assert_eq!(same, Changed::of(all));
     }
 
     /// The thread goes on after a panic, and everything is looked at in place of what was lost.
@@ -313,8 +344,8 @@ mod tests {
         let (sender, receiver) = bounded(10);
         let thread = std::thread::spawn(move || {
             gather(&gathering, &AtomicBool::new(false), &|noticed| {
-                let is_bad = matches!(&noticed, Noticed::Paths(paths)
-                    if paths.contains(Path::new("/bad")));
+                let is_bad = matches!(&noticed, Noticed::Paths(changed)
+                    if changed.paths.contains(Path::new("/bad")));
                 assert!(!is_bad, "this panic is part of the test");
                 sender.send(noticed).unwrap();
                 Duration::ZERO
@@ -325,7 +356,7 @@ mod tests {
         assert_eq!(noticed, Noticed::Everything);
         to_gather.send(Signal::Path(PathBuf::from("/good"))).unwrap();
         let noticed = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
-        assert_eq!(noticed, Noticed::Paths(BTreeSet::from([PathBuf::from("/good")])));
+        assert_eq!(noticed, Noticed::Paths(Changed::of([PathBuf::from("/good")])));
         drop(to_gather);
         thread.join().unwrap();
     }

@@ -75,7 +75,7 @@ impl Unfinished {
 
 /// What a look at a collection says is left to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum StillWaiting {
     Nothing,
     AJob,
     UploadsAlone,
@@ -98,11 +98,11 @@ impl Service {
         let (mut n_jobs, mut outcome) = (0, Ok(()));
         for (id, next) in self.1.unfinished.take_due(now) {
             match self.look_again(&id) {
-                Ok(Left::Nothing) => {}
-                Ok(Left::AJob) => {
+                Ok(StillWaiting::Nothing) => {}
+                Ok(StillWaiting::AJob) => {
                     self.1.unfinished.keep(id, Next { due: now + next.pause, ..next });
                 }
-                Ok(Left::UploadsAlone) => {
+                Ok(StillWaiting::UploadsAlone) => {
                     self.1.unfinished.keep(id, next.later(now));
                     n_jobs += 1;
                 }
@@ -116,22 +116,22 @@ impl Service {
     }
 
     /// Looks whether uploads of a collection wait without a job, and asks for one.
-    fn look_again(&self, id: &str) -> Result<Left> {
+    fn look_again(&self, id: &str) -> Result<StillWaiting> {
         if self.0.queue.active(ADD_JOB, id)?.is_some() {
-            return Ok(Left::AJob);
+            return Ok(StillWaiting::AJob);
         }
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, id)? else {
-            return Ok(Left::Nothing);
+            return Ok(StillWaiting::Nothing);
         };
         if self.documents_waiting_in(&collection.id)?.is_empty() {
-            return Ok(Left::Nothing);
+            return Ok(StillWaiting::Nothing);
         }
         let job = self.submit_additions(&collection)?;
         tracing::warn!(
             collection = id, job = %job.id,
-            "uploads still wait after their job has ended; they are tried again"
+            "uploads still wait after their job ended; they are tried again"
         );
-        Ok(Left::UploadsAlone)
+        Ok(StillWaiting::UploadsAlone)
     }
 }
 

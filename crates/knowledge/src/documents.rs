@@ -292,18 +292,19 @@ impl Service {
     /// else has changed it since.
     fn take_back(&self, before: &Document, upload: &Upload) -> Result<()> {
         // Nobody is between its two looks at the row.
-        let _writing = self.1.writing.lock();
-        let id = before.id.as_str();
-        let Some((document, version)) = Document::load(&*self.0.catalogue, id)? else {
-            return Ok(());
-        };
-        if document.staged() != Some(upload.staged.as_str()) {
-            return Ok(());
-        }
-        match self.0.catalogue.apply(&[Change::PutIfUnchanged(before.to_object(version)?)]) {
-            Err(store::Error::Conflict { .. }) => Ok(()),
-            applied => Ok(applied.map(|_| ())?),
-        }
+        self.in_turn(&before.collection_id, || {
+            let id = before.id.as_str();
+            let Some((document, version)) = Document::load(&*self.0.catalogue, id)? else {
+                return Ok(());
+            };
+            if document.staged() != Some(upload.staged.as_str()) {
+                return Ok(());
+            }
+            match self.0.catalogue.apply(&[Change::PutIfUnchanged(before.to_object(version)?)]) {
+                Err(store::Error::Conflict { .. }) => Ok(()),
+                applied => Ok(applied.map(|_| ())?),
+            }
+        })
     }
 
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.
@@ -318,24 +319,36 @@ impl Service {
     /// Deletes a document, whether it follows a file or not.
     pub(crate) fn remove_document(&self, caller: &Caller, id: &str) -> Result<Job> {
         let (collection, document, _) = self.document_of(caller, id, Right::Change)?;
+        self.remove_documents(&collection, &[document])
+    }
+
+    /// Deletes documents of a collection by one commit, and gives the job that erases them.
+    pub(crate) fn remove_documents(
+        &self,
+        collection: &Collection,
+        documents: &[Document],
+    ) -> Result<Job> {
         let space = self.space_to_purge()?;
-        let purge = Purge::document(&collection, &document);
         self.change_collection(&collection.id, |collection| {
-            // Another call may have deleted it meanwhile: it must not be counted out twice.
-            let kept = Document::load(&*self.0.catalogue, document.id.as_str())?;
-            if let Some((kept, _)) = kept.filter(|(kept, _)| kept.state.is_indexed()) {
-                collection.n_documents = collection.n_documents.saturating_sub(1);
-                collection.n_chunks = collection.n_chunks.saturating_sub(kept.n_chunks);
+            let mut changes = vec![];
+            for document in documents {
+                // Another call may have deleted it meanwhile: it must not be counted out twice.
+                let kept = Document::load(&*self.0.catalogue, document.id.as_str())?;
+                if let Some((kept, _)) = kept.filter(|(kept, _)| kept.state.is_indexed()) {
+                    collection.n_documents = collection.n_documents.saturating_sub(1);
+                    collection.n_chunks = collection.n_chunks.saturating_sub(kept.n_chunks);
+                }
+                changes.push(Change::Delete(ObjectKey::new(Document::KIND, document.id.as_str())));
+                changes.extend(self.version_keys(&document.id)?.into_iter().map(Change::Delete));
+                let purge = Purge::document(collection, document);
+                changes.push(Erasure::change(&collection.tenant, &purge)?);
             }
-            let mut changes =
-                vec![Change::Delete(ObjectKey::new(Document::KIND, document.id.as_str()))];
-            changes.extend(self.version_keys(&document.id)?.into_iter().map(Change::Delete));
-            changes.push(Erasure::change(&collection.tenant, &purge)?);
             Ok(changes)
         })?;
-        self.forget_uploads(document.files());
-        self.1.backlog.fewer(collection.id.as_str(), usize::from(document.upload.is_some()));
-        self.purge(space, &collection.tenant, &purge)
+        self.forget_uploads(documents.iter().flat_map(Document::files));
+        let n_waiting = documents.iter().filter(|document| document.upload.is_some()).count();
+        self.1.backlog.fewer(collection.id.as_str(), n_waiting);
+        self.purge(space, &collection.tenant, &Purge::collection(collection))
     }
 
     /// Lists documents of a collection in the order of their ids.

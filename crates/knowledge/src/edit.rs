@@ -3,6 +3,7 @@
 use model::Caller;
 use serde::Deserialize;
 use serde_json::Value;
+use store::TypedObject;
 
 use crate::access::Right;
 use crate::index::attributes;
@@ -39,50 +40,56 @@ impl Service {
         let metadata = change.metadata.as_ref().map(metadata_of).transpose()?;
         let tags = change.tags.as_deref().map(tags_of).transpose()?;
         let now = self.0.clock.now();
-        // Not while a batch is written: it would put the title before back.
-        let _writing = self.1.writing.lock();
-        let changed = ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
-            if let Some(title) = title.as_ref().filter(|title| !title.is_empty()) {
-                document.title.clone_from(title);
-                document.is_titled = true;
-            }
-            if let Some(metadata) = &metadata {
-                let kept: Vec<String> = match metadata[TAGS].is_null() {
-                    true => document.tags().into_iter().map(str::to_owned).collect(),
-                    false => vec![],
-                };
-                document.metadata = with_tags(metadata.clone(), kept);
-            }
-            match &tags {
-                None => {}
-                Some(tags) if tags.is_empty() => {
-                    if let Some(metadata) = document.metadata.as_object_mut() {
-                        metadata.remove(TAGS);
+        // Not while a batch is written, here or by another server: that would put the title before
+        // back, or this the content before.
+        self.in_turn(&collection.id, || {
+            let changed =
+                ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
+                    if let Some(title) = title.as_ref().filter(|title| !title.is_empty()) {
+                        document.title.clone_from(title);
+                        document.is_titled = true;
                     }
-                }
-                Some(tags) => {
-                    let metadata = std::mem::take(&mut document.metadata);
-                    document.metadata = with_tags(metadata, tags.clone());
-                }
+                    if let Some(metadata) = &metadata {
+                        let kept: Vec<String> = match metadata[TAGS].is_null() {
+                            true => document.tags().into_iter().map(str::to_owned).collect(),
+                            false => vec![],
+                        };
+                        document.metadata = with_tags(metadata.clone(), kept);
+                    }
+                    match &tags {
+                        None => {}
+                        Some(tags) if tags.is_empty() => {
+                            if let Some(metadata) = document.metadata.as_object_mut() {
+                                metadata.remove(TAGS);
+                            }
+                        }
+                        Some(tags) => {
+                            let metadata = std::mem::take(&mut document.metadata);
+                            document.metadata = with_tags(metadata, tags.clone());
+                        }
+                    }
+                    // It holds whatever becomes of a content that waits.
+                    if let Some(before) = &mut document.before {
+                        if title.as_ref().is_some_and(|title| !title.is_empty()) {
+                            before.title.clone_from(&document.title);
+                            before.is_titled = true;
+                        }
+                        if metadata.is_some() || tags.is_some() {
+                            before.metadata.clone_from(&document.metadata);
+                        }
+                    }
+                    document.updated_at = now;
+                    Ok::<_, Error>(vec![])
+                })?;
+            let document = changed.ok_or_else(|| Error::missing("Document", id))?;
+            if document.state.is_indexed() && title.is_some() {
+                // Where it is now: it may have moved before it was this one's turn.
+                let at = Collection::load(&*self.0.catalogue, collection.id.as_str())?;
+                let (collection, _) = at.ok_or_else(|| Error::missing("Document", id))?;
+                self.rewrite(&collection, &document)?;
             }
-            // It holds whatever becomes of a content that waits.
-            if let Some(before) = &mut document.before {
-                if title.as_ref().is_some_and(|title| !title.is_empty()) {
-                    before.title.clone_from(&document.title);
-                    before.is_titled = true;
-                }
-                if metadata.is_some() || tags.is_some() {
-                    before.metadata.clone_from(&document.metadata);
-                }
-            }
-            document.updated_at = now;
-            Ok::<_, Error>(vec![])
-        })?;
-        let document = changed.ok_or_else(|| Error::missing("Document", id))?;
-        if document.state.is_indexed() && title.is_some() {
-            self.rewrite(&collection, &document)?;
-        }
-        Ok(document)
+            Ok(document)
+        })
     }
 
     /// Writes an indexed document again with the title that it has now; its passages and their
@@ -93,7 +100,7 @@ impl Service {
             Err(store::Error::UnknownNamespace { .. }) => None,
             info => info?,
         };
-        // A collection that is being moved is written anew with its move.
+        // A collection that is being moved is written with the titles that it has by then.
         let Some(info) = info.filter(|info| info.title != document.title) else { return Ok(()) };
         let rewritten = store::Document {
             id: info.id,

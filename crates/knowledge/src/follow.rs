@@ -12,7 +12,7 @@ use model::{Caller, Clearance, Deadline, Identity, TenantId};
 use store::{Change, ObjectPage, TypedObject};
 
 use crate::intake::Intake;
-use crate::moved::Left;
+use crate::moved::MissingFiles;
 use crate::new_document::{Content, NewDocument};
 use crate::object_ids::KnowledgeDocumentId;
 use crate::objects::{Collection, Document, DocumentState, SourceFile};
@@ -22,7 +22,7 @@ use crate::{Error, Result, Service, limits};
 /// out what is known of them, so that a large folder is not looked at for the most part.
 const WORK_FACTOR: u32 = 4;
 
-/// Files that are added in one step.
+/// Files that are added, and documents that are removed, in one step.
 const FILES_PER_STEP: usize = 100;
 
 /// A file that a collection follows, by its path inside the folder.
@@ -122,7 +122,7 @@ impl Service {
             .filter(|file| !known.contains_key(&file.path))
             .map(|file| file.n_bytes)
             .collect();
-        let mut left = Left::default();
+        let (mut left, mut gone) = (MissingFiles::default(), vec![]);
         // What is gone goes first: that which comes may have to wait for space.
         for (path, source) in &known {
             if present.contains(path.as_str()) {
@@ -144,9 +144,12 @@ impl Service {
                 left.add(path, source);
                 continue;
             }
-            self.remove_document(&caller, source.document.as_str())?;
-            followed.n_removed += 1;
+            gone.push(source.document.clone());
+            if gone.len() == FILES_PER_STEP {
+                followed.n_removed += self.remove_gone(&collection, &std::mem::take(&mut gone))?;
+            }
         }
+        followed.n_removed += self.remove_gone(&collection, &gone)?;
         let mut new = vec![];
         for file in files {
             let before = known.get(&file.path);
@@ -198,12 +201,25 @@ impl Service {
         }
         // Which of the rest moved is known when all files were looked at.
         if !followed.is_cut {
-            for document in left.into_documents() {
-                self.remove_document(&caller, document.as_str())?;
-                followed.n_removed += 1;
+            let gone: Vec<KnowledgeDocumentId> = left.into_documents().collect();
+            for gone in gone.chunks(FILES_PER_STEP) {
+                followed.n_removed += self.remove_gone(&collection, gone)?;
             }
         }
         Ok(followed)
+    }
+
+    /// Deletes documents whose files are gone, by one commit; gives how many there were.
+    fn remove_gone(&self, collection: &Collection, gone: &[KnowledgeDocumentId]) -> Result<usize> {
+        let mut documents = vec![];
+        for id in gone {
+            let found = Document::load(&*self.0.catalogue, id.as_str())?;
+            documents.extend(found.map(|(document, _)| document));
+        }
+        if !documents.is_empty() {
+            self.remove_documents(collection, &documents)?;
+        }
+        Ok(documents.len())
     }
 
     /// Refuses to change a document that follows a file of a configured folder: the file says what
@@ -255,38 +271,39 @@ impl Service {
     /// for a file that may say something else. The document stays and says why, until the file can
     /// be read, which changes its stamp.
     pub(crate) fn close_document(&self, id: &KnowledgeDocumentId, stamp: &str) -> Result<()> {
-        let writing = self.1.writing.lock();
         let Some((document, _)) = Document::load(&*self.0.catalogue, id.as_str())? else {
             return Ok(());
         };
-        let mut files: Vec<String> = vec![];
-        let collection = self.change_collection(&document.collection_id, |collection| {
-            let Some((mut document, version)) = Document::load(&*self.0.catalogue, id.as_str())?
-            else {
-                return Ok(vec![]);
-            };
-            files = document.files().map(str::to_owned).collect();
-            if document.state.is_indexed() {
-                collection.n_documents = collection.n_documents.saturating_sub(1);
-                collection.n_chunks = collection.n_chunks.saturating_sub(document.n_chunks);
+        let collection = self.in_turn(&document.collection_id, || {
+            let mut files: Vec<String> = vec![];
+            let mut n_waited = 0;
+            let collection = self.change_collection(&document.collection_id, |collection| {
+                let row = Document::load(&*self.0.catalogue, id.as_str())?;
+                let Some((mut document, version)) = row else { return Ok(vec![]) };
+                files = document.files().map(str::to_owned).collect();
+                n_waited = usize::from(document.upload.is_some());
+                if document.state.is_indexed() {
+                    collection.n_documents = collection.n_documents.saturating_sub(1);
+                    collection.n_chunks = collection.n_chunks.saturating_sub(document.n_chunks);
+                }
+                document.state = DocumentState::Failed;
+                document.error = Some(FORBIDDEN.to_owned());
+                (document.n_chunks, document.original, document.before) = (0, None, None);
+                document.upload = None;
+                document.updated_at = self.0.clock.now();
+                if let Some(source) = &mut document.source {
+                    stamp.clone_into(&mut source.stamp);
+                }
+                Ok(vec![Change::PutIfUnchanged(document.to_object(version)?)])
+            })?;
+            self.forget_uploads(files.iter().map(String::as_str));
+            self.1.backlog.fewer(collection.id.as_str(), n_waited);
+            match self.0.store.delete(&collection.namespace(), &[document.store_id()]) {
+                Err(store::Error::UnknownNamespace { .. }) => {}
+                deleted => deleted.map(|_| ())?,
             }
-            document.state = DocumentState::Failed;
-            document.error = Some(FORBIDDEN.to_owned());
-            (document.n_chunks, document.original, document.before) = (0, None, None);
-            document.upload = None;
-            document.updated_at = self.0.clock.now();
-            if let Some(source) = &mut document.source {
-                stamp.clone_into(&mut source.stamp);
-            }
-            Ok(vec![Change::PutIfUnchanged(document.to_object(version)?)])
+            Ok(collection)
         })?;
-        self.forget_uploads(files.iter().map(String::as_str));
-        self.1.backlog.fewer(collection.id.as_str(), usize::from(document.upload.is_some()));
-        match self.0.store.delete(&collection.namespace(), &[document.store_id()]) {
-            Err(store::Error::UnknownNamespace { .. }) => {}
-            deleted => deleted.map(|_| ())?,
-        }
-        drop(writing);
         self.forget_summary(&collection)?;
         self.follow_up(&collection)
     }

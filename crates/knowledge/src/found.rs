@@ -73,4 +73,7 @@ pub struct SearchResults {
     /// Of a page in a fixed order: the place up to which chunks were looked at, where others are
     /// behind it.
     pub looked_to: Option<u64>,
+    /// Of a page by rank: whether chunks are behind those that were judged, of which the threshold may
+    /// keep some.
+    pub has_unjudged: bool,
 }

@@ -9,7 +9,7 @@ use store::{DocumentInfo, DocumentPage, Manifest, TypedObject};
 
 use crate::access::attribute;
 use crate::jobs::{Additions, Move};
-use crate::objects::Collection;
+use crate::objects::{Collection, Document, document_of};
 use crate::{Error, Result, Service};
 
 /// Documents looked at in one go.
@@ -98,26 +98,31 @@ impl Service {
         }
         progress.begin(Stage::Writing, Some(collection.n_documents));
         self.0.store.create_namespace(&to, &Manifest::current(None))?;
-        let _writing = self.1.writing.lock();
         let mut n_moved = 0;
-        self.each_page(&from, &collection.document_prefix(), |page| {
-            let ids: Vec<DocumentId> = page.iter().map(|info| info.id.clone()).collect();
-            let mut documents = vec![];
-            for info in page {
-                documents.push(store::Document {
-                    passages: self.0.store.passages_of(&from, &info.id)?,
-                    id: info.id,
-                    title: info.title,
-                    attributes: attributes(&collection),
-                    metadata: info.metadata,
-                    fingerprint: info.fingerprint,
-                });
-            }
-            self.0.store.upsert(&to, &documents)?;
-            self.0.store.delete(&from, &ids)?;
-            n_moved += documents.len();
-            progress.advance(Stage::Writing, documents.len());
-            Ok(())
+        self.in_turn(&collection.id, || {
+            self.each_page(&from, &collection.document_prefix(), |page| {
+                let ids: Vec<DocumentId> = page.iter().map(|info| info.id.clone()).collect();
+                let mut documents = vec![];
+                // Titles may have changed while the move waited.
+                let rows = ids.iter().map(document_of);
+                let rows = Document::load_many(&*self.0.catalogue, rows)?;
+                for (info, row) in page.into_iter().zip(rows) {
+                    let title = row.and_then(|(row, _)| row.indexed_title());
+                    documents.push(store::Document {
+                        passages: self.0.store.passages_of(&from, &info.id)?,
+                        id: info.id,
+                        title: title.unwrap_or(info.title),
+                        attributes: attributes(&collection),
+                        metadata: info.metadata,
+                        fingerprint: info.fingerprint,
+                    });
+                }
+                self.0.store.upsert(&to, &documents)?;
+                self.0.store.delete(&from, &ids)?;
+                n_moved += documents.len();
+                progress.advance(Stage::Writing, documents.len());
+                Ok(())
+            })
         })?;
         self.follow_up(&collection)?;
         Ok(json!({ "moved": n_moved }))

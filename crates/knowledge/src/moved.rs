@@ -11,11 +11,11 @@ use crate::upload_files::digest_of;
 /// Documents whose files are not where they were, by the size of these: the file of each may have
 /// come somewhere else.
 #[derive(Default)]
-pub(crate) struct Left {
+pub(crate) struct MissingFiles {
     by_size: BTreeMap<u64, Vec<(String, Source)>>,
 }
 
-impl Left {
+impl MissingFiles {
     /// Adds the document of a file that is not at its path any more.
     pub(crate) fn add(&mut self, path: &str, source: &Source) {
         let Some(n_bytes) = source.n_bytes else { return };

@@ -314,6 +314,12 @@ impl Document {
         (self.is_titled, self.sha256, self.version) = (is_titled, sha256, version);
     }
 
+    /// Gives what the content is called that can be found; nothing where it has no title.
+    pub(crate) fn indexed_title(&self) -> Option<String> {
+        let title = self.before.as_ref().map_or(&self.title, |before| &before.title);
+        Some(title.clone()).filter(|title| !title.is_empty())
+    }
+
     pub(crate) fn store_id(&self) -> DocumentId {
         DocumentId::new(format!("{}/{}", self.collection_id, self.id))
     }

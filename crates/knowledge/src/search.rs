@@ -244,12 +244,13 @@ impl Service {
         let best_below = response.best_below;
         let corrected = response.corrected.clone();
         let looked_to = response.looked_to;
+        let has_unjudged = response.has_unjudged && asked.threshold > 0.0;
         if asked.order.is_some() && !response.total.is_exact && response.total.n >= MAX_CANDIDATES {
             let message = format!(
                 "more match than a walk goes through: it ends behind {MAX_CANDIDATES}; narrow the \
                  query for the others"
             );
-            warnings.push(Warning::new("walk_too_long", message));
+            warnings.push(Warning::new(retrieve::WALK_TOO_LONG, message));
         }
         // Behind a page in a fixed order the next one begins: nothing of it is left out.
         let max_results = if asked.order.is_some() { usize::MAX } else { asked.max_results };
@@ -260,15 +261,28 @@ impl Service {
         warnings.extend(being_indexed);
         if let Some(best) = best_below.filter(|_| results.is_empty()) {
             let message = format!(
-                "{BEST_BELOW} {}, below the threshold {}; call `search_documents` again with \
+                "{BEST_BELOW} {}{}, below the threshold {}; call `search_documents` again with \
                  `threshold: {}` to get it",
                 best.score.rounded(),
+                if has_unjudged {
+                    format!(" among the {} candidates that were judged", best.n_dropped)
+                } else {
+                    String::new()
+                },
                 asked.threshold,
                 best.threshold()
             );
             warnings.push(Warning::new("below_threshold", message));
         }
-        Ok(SearchResults { results, warnings, timings, corrected, n_passages, looked_to })
+        Ok(SearchResults {
+            results,
+            warnings,
+            timings,
+            corrected,
+            n_passages,
+            looked_to,
+            has_unjudged,
+        })
     }
 
     /// Gives what a document says around a passage, so that what is private and reaches over an

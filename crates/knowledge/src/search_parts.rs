@@ -187,6 +187,7 @@ fn add(response: &mut Response, more: Response) {
     response.hits.extend(more.hits);
     response.total.n += more.total.n;
     response.total.is_exact &= more.total.is_exact;
+    response.has_unjudged |= more.has_unjudged;
     response.looked_to = response.looked_to.into_iter().chain(more.looked_to).min();
     response.coverage.n_passages += more.coverage.n_passages;
     response.coverage.n_vectors += more.coverage.n_vectors;

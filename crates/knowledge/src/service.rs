@@ -1,10 +1,11 @@
 //! The family's service: what it is made of. Its calls are in the files of their objects.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use extract::Pool;
 use infer::Llm;
-use ingest::{JobQueue, JoinableJobs, Vectors};
+use ingest::{JobQueue, JoinableJobs, ObjectError, Vectors};
 use model::{Caller, Clock};
 use parking_lot::{Mutex, RwLock};
 use retrieve::Retriever;
@@ -16,6 +17,9 @@ use crate::backlog::Backlog;
 use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::objects::{Collection, Document, KnowledgeBase};
 use crate::{Error, KnowledgeConfig, Result, UploadFiles, limits};
+
+/// How long a server that died while it wrote documents of a collection keeps others from it.
+const WRITING_LEASE: Duration = Duration::from_secs(30);
 
 /// What the service works with.
 pub struct ServiceConfig {
@@ -48,7 +52,8 @@ pub struct Service(pub(crate) Arc<ServiceConfig>, pub(crate) Arc<Turns>);
 /// Whose turn it is among the jobs.
 #[derive(Default)]
 pub(crate) struct Turns {
-    /// Held while documents or summaries are written.
+    /// Held while documents or summaries are written, by [`Service::in_turn`] where other servers
+    /// may write them too.
     pub(crate) writing: Mutex<()>,
     /// Shared while rows of new documents are written, and taken alone by whoever deletes what
     /// they would belong to. New documents do not wait for each other: they share a commit.
@@ -93,7 +98,8 @@ impl Service {
         Ok((base, version))
     }
 
-    /// Gives a collection that the caller sees and has a right to, with its base and version.
+    /// Gives a collection that the caller sees and has a right to, with its base and version. One
+    /// that they may not see is not told from one that is not there.
     pub(crate) fn collection_of(
         &self,
         caller: &Caller,
@@ -106,10 +112,15 @@ impl Service {
         if collection.tenant != caller.tenant {
             return Err(missing());
         }
-        let (base, _) = self.base(caller, collection.knowledge_base_id.as_str(), right)?;
+        let (base, _) = match self.base(caller, collection.knowledge_base_id.as_str(), Right::Read)
+        {
+            Err(Error::Denied | Error::BaseNotFound { .. }) => return Err(missing()),
+            read => read?,
+        };
         if !sees(&collection, caller) {
-            return Err(Error::Denied);
+            return Err(missing());
         }
+        check(&base, caller, right)?;
         Ok((base, collection, version))
     }
 
@@ -125,9 +136,10 @@ impl Service {
         if document.tenant != caller.tenant {
             return Err(missing());
         }
-        let (_, collection, _) =
-            self.collection_of(caller, document.collection_id.as_str(), right)?;
-        Ok((collection, document, version))
+        match self.collection_of(caller, document.collection_id.as_str(), right) {
+            Err(Error::Object(ObjectError::NotFound { .. })) => Err(missing()),
+            found => found.map(|(_, collection, _)| (collection, document, version)),
+        }
     }
 
     /// Lists the collections of a knowledge base that the caller sees.
@@ -148,6 +160,25 @@ impl Service {
             ..store::ObjectPage::of(Collection::KIND)
         };
         Ok(Collection::list(&*self.0.catalogue, &page)?)
+    }
+
+    /// Does something in the turn of those who write documents or the summary of a collection, of
+    /// this server and of others over the same catalogue: what is read is still so when it is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and when others write for longer than anybody should.
+    pub(crate) fn in_turn<T>(
+        &self,
+        collection: &CollectionId,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        // Between threads of this server a lock does: a lease costs the catalogue two calls.
+        let _writing = self.1.writing.lock();
+        let name = format!("knowledge/writing/{collection}");
+        ingest::in_turn(&self.0.store.catalogue(), &name, WRITING_LEASE, work)
+            .map_err(ObjectError::from)?
     }
 
     /// Changes a collection together with other rows, trying again when someone else was first.

@@ -256,17 +256,16 @@ impl Service {
     /// Forgets what summaries of a collection say, in all their versions: they may repeat what was
     /// deleted. The next one is made from what is left.
     pub(crate) fn forget_summary(&self, collection: &Collection) -> Result<()> {
-        let _writing = self.1.writing.lock();
-        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, collection.id.as_str())?
-        else {
-            return Ok(());
-        };
-        let emptied = StoredSummary {
-            version: kept.version,
-            n_purges: kept.n_purges + 1,
-            ..StoredSummary::empty(collection, kept.generated_at)
-        };
-        self.save_summary(&emptied)
+        self.in_turn(&collection.id, || {
+            let kept = StoredSummary::load(&*self.0.catalogue, collection.id.as_str())?;
+            let Some((kept, _)) = kept else { return Ok(()) };
+            let emptied = StoredSummary {
+                version: kept.version,
+                n_purges: kept.n_purges + 1,
+                ..StoredSummary::empty(collection, kept.generated_at)
+            };
+            self.save_summary(&emptied)
+        })
     }
 
     /// Writes a summary, on the condition that its collection is there.
@@ -317,42 +316,43 @@ impl Service {
             }
         }
         let embedding = self.embedding_of(&collection, &text);
-        let _writing = self.1.writing.lock();
-        let before = kept(self)?;
-        if n_purges(&before) != n_purges_before {
-            // Whoever deleted something has asked for another summary.
-            return Ok(json!({ "superseded": true }));
-        }
-        let mut earlier = vec![];
-        let mut version = 1;
-        if let Some(mut before) = before {
-            version = before.version + 1;
-            let last = before.as_version();
-            earlier.append(&mut before.earlier);
-            if !last.text.is_empty() {
-                earlier.push(last);
+        self.in_turn(&collection.id, || {
+            let before = kept(self)?;
+            if n_purges(&before) != n_purges_before {
+                // Whoever deleted something has asked for another summary.
+                return Ok(json!({ "superseded": true }));
             }
-            let n_over = earlier.len().saturating_sub(limits::MAX_SUMMARY_VERSIONS);
-            earlier.drain(..n_over);
-        }
-        let told = format!("{} {}", text, found.sentences.join(" "));
-        let terms: BTreeSet<String> =
-            Analyzer::new().analyze(&told).into_iter().map(|token| token.stem).collect();
-        let kept = StoredSummary {
-            version,
-            engine,
-            embedding,
-            text,
-            sentences: found.sentences,
-            keywords: found.keywords,
-            terms: terms.into_iter().collect(),
-            made_from,
-            earlier,
-            n_purges: n_purges_before,
-            ..StoredSummary::empty(&collection, self.0.clock.now())
-        };
-        self.save_summary(&kept)?;
-        Ok(json!({ "version": version }))
+            let mut earlier = vec![];
+            let mut version = 1;
+            if let Some(mut before) = before {
+                version = before.version + 1;
+                let last = before.as_version();
+                earlier.append(&mut before.earlier);
+                if !last.text.is_empty() {
+                    earlier.push(last);
+                }
+                let n_over = earlier.len().saturating_sub(limits::MAX_SUMMARY_VERSIONS);
+                earlier.drain(..n_over);
+            }
+            let told = format!("{} {}", text, found.sentences.join(" "));
+            let terms: BTreeSet<String> =
+                Analyzer::new().analyze(&told).into_iter().map(|token| token.stem).collect();
+            let kept = StoredSummary {
+                version,
+                engine,
+                embedding,
+                text,
+                sentences: found.sentences,
+                keywords: found.keywords,
+                terms: terms.into_iter().collect(),
+                made_from,
+                earlier,
+                n_purges: n_purges_before,
+                ..StoredSummary::empty(&collection, self.0.clock.now())
+            };
+            self.save_summary(&kept)?;
+            Ok(json!({ "version": version }))
+        })
     }
 
     /// Embeds what a collection is about; nothing without a model.

@@ -86,7 +86,14 @@ impl Service {
         batch: &[(&Addition, &Prepared)],
     ) -> Result<Upserted> {
         // One batch at a time: an older content of a document can never overwrite a newer one.
-        let _writing = self.1.writing.lock();
+        self.in_turn(collection, || self.write_in_turn(collection, batch))
+    }
+
+    fn write_in_turn(
+        &self,
+        collection: &CollectionId,
+        batch: &[(&Addition, &Prepared)],
+    ) -> Result<Upserted> {
         let staged = || batch.iter().map(|(addition, _)| addition.staged.as_str());
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection.as_str())?
         else {

@@ -31,13 +31,13 @@ const SMALL_BYTES: u64 = 64 << 10;
 #[derive(Clone)]
 pub struct UploadFiles {
     folder: PathBuf,
-    place: Place,
+    place: UploadStorage,
     /// Where small contents are, beside a folder.
     small: Option<Arc<dyn Catalogue>>,
 }
 
 #[derive(Clone)]
-enum Place {
+enum UploadStorage {
     /// In the folder, which belongs to this server.
     OwnFolder,
     /// In the folder, which other servers see as well.
@@ -73,30 +73,30 @@ impl Bytes {
 
 impl From<PathBuf> for UploadFiles {
     fn from(folder: PathBuf) -> Self {
-        UploadFiles { folder, place: Place::OwnFolder, small: None }
+        UploadFiles { folder, place: UploadStorage::OwnFolder, small: None }
     }
 }
 
 impl UploadFiles {
     /// Stores files in a folder that several servers see.
     pub fn in_shared_folder(folder: PathBuf) -> Self {
-        UploadFiles { folder, place: Place::SharedFolder, small: None }
+        UploadFiles { folder, place: UploadStorage::SharedFolder, small: None }
     }
 
     /// Stores files in a folder of this server's own, and small ones in its own catalogue.
     pub fn in_own_folder(folder: PathBuf, catalogue: Arc<dyn Catalogue>) -> Self {
-        UploadFiles { folder, place: Place::OwnFolder, small: Some(catalogue) }
+        UploadFiles { folder, place: UploadStorage::OwnFolder, small: Some(catalogue) }
     }
 
     /// Stores files in the catalogue; `folder` is local and takes what arrives.
     pub fn in_catalogue(folder: PathBuf, catalogue: Arc<dyn Catalogue>) -> Self {
-        UploadFiles { folder, place: Place::Catalogue(catalogue), small: None }
+        UploadFiles { folder, place: UploadStorage::Catalogue(catalogue), small: None }
     }
 
     /// Tells whether other servers store files in the same place, so that a file that nobody here
     /// knows may be one that is arriving there.
     pub fn is_shared(&self) -> bool {
-        !matches!(self.place, Place::OwnFolder)
+        !matches!(self.place, UploadStorage::OwnFolder)
     }
 
     /// Gives the local folder for bytes that arrive, making it where it is missing.
@@ -132,13 +132,15 @@ impl UploadFiles {
         let is_small = bytes.n_bytes().map_err(Error::Upload)? <= SMALL_BYTES;
         let small = self.small.as_ref().filter(|_| is_small);
         let stored = match (&self.place, small) {
-            (Place::Catalogue(catalogue), _) | (_, Some(catalogue)) => match bytes {
+            (UploadStorage::Catalogue(catalogue), _) | (_, Some(catalogue)) => match bytes {
                 Bytes::InMemory(bytes) => put_pieces(&**catalogue, name, &mut bytes.as_slice()),
                 Bytes::OnDisk(file) => File::open(file.path())
                     .map_err(Error::Upload)
                     .and_then(|mut file| put_pieces(&**catalogue, name, &mut file)),
             },
-            (Place::OwnFolder | Place::SharedFolder, None) => self.put_file(name, bytes),
+            (UploadStorage::OwnFolder | UploadStorage::SharedFolder, None) => {
+                self.put_file(name, bytes)
+            }
         };
         if stored.is_err() {
             // What stays is swept later.
@@ -167,7 +169,7 @@ impl UploadFiles {
             return Ok(Some(copy));
         }
         match (&self.place, File::open(self.folder.join(name))) {
-            (Place::Catalogue(_), _) => Ok(None),
+            (UploadStorage::Catalogue(_), _) => Ok(None),
             (_, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             (_, opened) => Ok(Some(opened.map_err(Error::Upload)?.into_parts().0)),
         }
@@ -198,14 +200,14 @@ impl UploadFiles {
     /// Gives the catalogue that contents may be in.
     fn catalogue(&self) -> Option<&Arc<dyn Catalogue>> {
         match &self.place {
-            Place::Catalogue(catalogue) => Some(catalogue),
-            Place::OwnFolder | Place::SharedFolder => self.small.as_ref(),
+            UploadStorage::Catalogue(catalogue) => Some(catalogue),
+            UploadStorage::OwnFolder | UploadStorage::SharedFolder => self.small.as_ref(),
         }
     }
 
     /// Tells whether contents may be in the folder.
     fn has_folder(&self) -> bool {
-        !matches!(self.place, Place::Catalogue(_))
+        !matches!(self.place, UploadStorage::Catalogue(_))
     }
 
     /// Removes a content; one that is gone already is fine.
@@ -261,7 +263,7 @@ impl UploadFiles {
     ///
     /// When a file cannot be read or the catalogue fails; the rest stays and is taken next time.
     pub fn take_from_folder(&self) -> Result<usize> {
-        let Place::Catalogue(catalogue) = &self.place else { return Ok(0) };
+        let UploadStorage::Catalogue(catalogue) = &self.place else { return Ok(0) };
         let mut n_taken = 0;
         for name in self.list_folder()? {
             let path = self.folder.join(&name);
@@ -282,7 +284,7 @@ impl UploadFiles {
     ///
     /// When a file cannot be written or the catalogue fails; it may be called again.
     pub fn take_from_catalogue(&self, catalogue: &dyn Catalogue) -> Result<usize> {
-        if matches!(self.place, Place::Catalogue(_)) {
+        if matches!(self.place, UploadStorage::Catalogue(_)) {
             return Ok(0);
         }
         let names = list_pieces(catalogue, "")?;
@@ -316,12 +318,12 @@ impl UploadFiles {
         for name in &names {
             let Some(mut content) = self.open(name)? else { continue };
             match &other.place {
-                Place::Catalogue(catalogue) => {
+                UploadStorage::Catalogue(catalogue) => {
                     // A longer content of the same name would keep its last pieces.
                     other.remove(name)?;
                     put_pieces(&**catalogue, name, &mut content)?;
                 }
-                Place::OwnFolder | Place::SharedFolder => {
+                UploadStorage::OwnFolder | UploadStorage::SharedFolder => {
                     let copy = Intake::into_folder(other.arrivals()?).file();
                     let mut file = File::create(copy.path()).map_err(Error::Upload)?;
                     std::io::copy(&mut content, &mut file).map_err(Error::Upload)?;
@@ -337,8 +339,8 @@ impl UploadFiles {
     pub(crate) fn may_remove(&self) -> Option<MayRemove> {
         match &self.place {
             // A copy of the catalogue is of one moment: what is removed later is still in it.
-            Place::Catalogue(_) => Some(MayRemove { _file: None }),
-            Place::OwnFolder | Place::SharedFolder => {
+            UploadStorage::Catalogue(_) => Some(MayRemove { _file: None }),
+            UploadStorage::OwnFolder | UploadStorage::SharedFolder => {
                 hold::may_remove(&self.folder).map(|file| MayRemove { _file: Some(file) })
             }
         }
@@ -352,8 +354,10 @@ impl UploadFiles {
     /// When the folder cannot be written.
     pub fn hold(&self) -> Result<Option<UploadsHold>> {
         match &self.place {
-            Place::Catalogue(_) => Ok(None),
-            Place::OwnFolder | Place::SharedFolder => UploadsHold::take(&self.folder).map(Some),
+            UploadStorage::Catalogue(_) => Ok(None),
+            UploadStorage::OwnFolder | UploadStorage::SharedFolder => {
+                UploadsHold::take(&self.folder).map(Some)
+            }
         }
     }
 
@@ -361,8 +365,8 @@ impl UploadFiles {
     /// catalogue has them.
     pub fn folder_to_copy(&self) -> Option<&Path> {
         match &self.place {
-            Place::Catalogue(_) => None,
-            Place::OwnFolder | Place::SharedFolder => Some(&self.folder),
+            UploadStorage::Catalogue(_) => None,
+            UploadStorage::OwnFolder | UploadStorage::SharedFolder => Some(&self.folder),
         }
     }
 }

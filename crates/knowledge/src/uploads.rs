@@ -18,7 +18,7 @@ use crate::upload_files::{Bytes, Stored};
 use crate::{Error, Result, Service, limits};
 
 /// What a document says whose upload will never be read.
-const ABANDONED: &str = "the upload was given up before it was read";
+const ABANDONED: &str = "the upload was cancelled before it was read";
 
 impl Service {
     /// Stores a content until its job runs, under a name that no other upload has, or gives the
@@ -119,7 +119,7 @@ impl Service {
     pub fn resume_uploads(&self) -> Result<LeftBehind> {
         let n_taken = self.0.uploads.take_from_folder()?;
         if n_taken > 0 {
-            tracing::info!(n_taken, "uploads of `data_dir` are in the catalogue now");
+            tracing::info!(n_taken, "uploads were moved from `data_dir` into the catalogue");
         }
         let files = self.0.uploads.list()?;
         let waiting = self.documents_waiting(&waiting_anywhere())?;

@@ -59,8 +59,6 @@ mod search;
 mod short_names;
 mod weights;
 
-pub mod bench;
-
 #[cfg(test)]
 mod tests;
 
@@ -72,6 +70,6 @@ pub use index::Index;
 pub use name_embedder::{NameEmbedder, NameEmbedderError};
 pub use saved::CachedNameEmbedder;
 pub use search::{MAX_MATCHES, is_same_language};
-pub use token::plain_words;
+pub use token::{folded, plain_words};
 pub use trigram::similarity;
 pub use weights::LEAST_SCORE;

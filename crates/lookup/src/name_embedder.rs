@@ -65,7 +65,7 @@ const LEAST_DEVIATIONS: f32 = 1.0;
 ///
 /// Fitted on official names of Romanian classifications asked in the other language, and on 165
 /// words for their chapters in a dozen languages, beside 191 queries about something else in
-/// thirty languages, of which at most 1 % may find something. `dowse bench lookup` measures it.
+/// thirty languages, of which at most 1 % may find something. `measure registers` measures it.
 const ABOVE_STRANGE: f32 = 2.8;
 
 /// The part of a query's mean deviation over all names that is taken from each of them.

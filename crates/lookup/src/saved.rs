@@ -76,7 +76,7 @@ impl CachedNameEmbedder {
         if opened.vectors.len() + new.len() <= MAX_VECTORS
             && let Err(error) = append(&path, &new)
         {
-            tracing::warn!(%error, "vectors of names could not be kept; they are made again at the next start");
+            tracing::warn!(%error, "vectors of names could not be stored; they are made again at the next start");
         }
         opened.vectors.extend(new);
         keys.iter()

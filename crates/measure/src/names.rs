@@ -11,6 +11,8 @@ use model::{Caller, Report};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls};
 
+use crate::registers;
+
 /// Queries that every engine answers.
 const N_QUERIES: usize = 200;
 /// Names that are inserted at once.
@@ -20,8 +22,8 @@ const NAMES_AT_ONCE: usize = 5_000;
 ///
 /// `url` names a database in which a table `dowse_bench_names` may be made and dropped.
 pub(crate) fn run(folder: &Path, url: &str, n_names: usize) -> anyhow::Result<Report> {
-    let entries = lookup::bench::names(folder, n_names)?;
-    let mut queries = lookup::bench::queries(folder)?;
+    let entries = registers::names(folder, n_names)?;
+    let mut queries = registers::queries(folder)?;
     queries.truncate(N_QUERIES);
     let database = Database::open(url)?;
     let started = Instant::now();

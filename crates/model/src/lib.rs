@@ -38,6 +38,7 @@ mod warning;
 mod calendar;
 mod causes;
 mod clock;
+mod column_names;
 mod deadline;
 mod hex;
 mod json_pointer;
@@ -54,6 +55,7 @@ pub use calendar::{date_of_day, day_of_date, in_utc, iso_millis, parse_iso, pars
 pub use caller::{Caller, Identity};
 pub use causes::{causes, with_causes};
 pub use clock::{Clock, Timestamp, iso, iso_seconds};
+pub use column_names::{HEADING_MEMBERS, NAMING_MEMBERS, is_member_of};
 pub use deadline::Deadline;
 pub use delimiter::{MAX_LINES_ABOVE, declared_delimiter, guess_delimiter};
 pub use hex::hex;

@@ -90,7 +90,9 @@ impl ReadOutcome {
             ReadOutcome::Scan => "its pages are pictures without text: run OCR on it first",
             ReadOutcome::Image => "it is a picture",
             ReadOutcome::Empty => "it is empty",
-            ReadOutcome::Noise => "its characters cannot be told: save it as text or run OCR on it",
+            ReadOutcome::Noise => {
+                "its fonts or encoding do not say which characters it holds: save it as text or run OCR on it"
+            }
             ReadOutcome::Encrypted => "it is encrypted: save a copy without a password",
             ReadOutcome::Broken => "it is damaged: open and save it in the program that made it",
             ReadOutcome::TooLarge => "it reached a limit before any text was read",

@@ -185,7 +185,7 @@ impl Client {
     ) -> std::result::Result<http::Response<ureq::Body>, Failure> {
         let left = deadline.remaining().min(self.config.attempt_timeout);
         if left.is_zero() {
-            let phase = "the deadline was over before the request".to_owned();
+            let phase = "the deadline passed before the request".to_owned();
             return Err(Error::TimedOut { url: shown(url), phase }.into());
         }
         let body = if method == Method::Get { Vec::new() } else { request.body.clone() };

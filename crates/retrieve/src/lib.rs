@@ -92,6 +92,7 @@ mod breaker;
 pub mod eval;
 
 pub use background::Background;
+pub use count::{WALK_TOO_LONG, bounded};
 pub use error::{Error, Result};
 pub use features::{Evidence, EvidenceKind, WordFigures};
 pub use given::{Given, MAX_NAMED};

@@ -51,6 +51,13 @@ pub(crate) fn read(
     if !has_operators(pieces, language) {
         return None;
     }
+    if let Some(near) = pieces.iter().find(|piece| names_distance(piece)) {
+        let near = near.before.trim_start_matches('(');
+        let message = format!(
+            "`{near}` asks for both in one passage: how many words are between the two is not measured"
+        );
+        warnings.push(Warning::new("distance_not_measured", message));
+    }
     let mut groups: Vec<Vec<Item>> = vec![Vec::new()];
     for piece in pieces {
         let n_open = piece.before.chars().take_while(|char| *char == '(').count();
@@ -78,6 +85,11 @@ pub(crate) fn read(
     Some(joined(groups.pop()?, warnings))
 }
 
+/// Tells whether an operator says how near: `NEAR/5`.
+fn names_distance(piece: &Piece<'_>) -> bool {
+    piece.quoted.is_none() && piece.before.trim_start_matches('(').starts_with("NEAR/")
+}
+
 /// Puts what is in a pair of parentheses where it began; one that was never opened is nothing.
 fn close(groups: &mut Vec<Vec<Item>>, warnings: &mut Vec<Warning>) {
     if groups.len() < 2 {
@@ -101,7 +113,8 @@ fn joined(items: Vec<Item>, warnings: &mut Vec<Warning>) -> Vec<Part> {
         |one: Operator| items.iter().any(|item| matches!(item, Item::Operator(o) if *o == one));
     let is_mixed = has(Operator::Or) && (has(Operator::And) || has(Operator::Near));
     if is_mixed {
-        let problem = "`AND` is beside `OR` without parentheses, and the words are alternatives";
+        let problem =
+            "`AND` and `OR` are mixed without parentheses, so the words were taken as alternatives";
         warnings.push(malformed(problem));
     }
     let mut parts: Vec<Part> = Vec::new();
@@ -232,6 +245,19 @@ mod tests {
             &[must(words("vendor")), must(words("contract")), must(words("2021"))],
         );
         check("roof AND", &[must(words("roof"))]);
+    }
+
+    /// The distance was read and did nothing, without a word.
+    #[test]
+    fn a_distance_that_is_not_measured_is_said() {
+        let warnings = |query: &str| -> Vec<String> {
+            let parsed = parse(query, &[], Language::English);
+            parsed.warnings.into_iter().map(|warning| warning.code.to_string()).collect()
+        };
+        assert_eq!(warnings("roof NEAR/5 tiles"), ["distance_not_measured"]);
+        assert_eq!(warnings("(roof NEAR/2 tiles) AND slate"), ["distance_not_measured"]);
+        assert!(warnings("roof NEAR tiles").is_empty());
+        assert!(warnings("\"NEAR/5\" tiles").is_empty());
     }
 
     #[test]

@@ -10,13 +10,15 @@ use text::LanguageSet;
 
 use crate::breaker::Breaker;
 use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
+use crate::count::bounded;
 use crate::fuse::fuse;
 use crate::judge::{Depth, Gathered, Judged, judge, most_judged};
 use crate::page::{beyond, count, finish, n_asked, page_in_order};
 use crate::question::{Question, analyse};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
-    BestBelow, Coverage, Pipeline, Request, Response, Result, StageTiming, Total, spelling,
+    BestBelow, Coverage, Grouping, Pipeline, Request, Response, Result, StageTiming, Total,
+    spelling,
 };
 
 /// Gives the embedder of the moment, or why there is none.
@@ -256,6 +258,10 @@ impl Retriever {
         };
         if order.is_none() {
             warnings.extend(beyond(&hits, verdict.depth));
+            if words.is_full && request.grouping == Grouping::Passages {
+                let counted = self.count_passages_by_words(request, coverage.n_passages)?;
+                warnings.extend(bounded(counted));
+            }
         }
         let best_below = best
             .filter(|best| request.threshold.is_some_and(|least| !best.reaches(least)))
@@ -272,6 +278,7 @@ impl Retriever {
             best_below,
             corrected,
             looked_to,
+            has_unjudged: order.is_none() && (verdict.n_unjudged > 0 || !total.is_exact),
         })
     }
 
@@ -327,8 +334,9 @@ impl Retriever {
         (words.0, semantic.0)
     }
 
-    /// Asks an engine far away for both in one request, once the vector of the query is there;
-    /// by words alone where there is none.
+    /// Asks an engine far away for both in one request, once the vector of the query is there; by
+    /// words alone where there is none. Where the words are in this process, they are looked for
+    /// while the vector is made.
     fn together(
         &self,
         request: &Request<'_>,
@@ -337,24 +345,40 @@ impl Retriever {
     ) -> (Result<List>, Semantic) {
         let begun = Instant::now();
         let store = &*self.store;
-        let mut words = None;
-        let both = |vector: QueryVector<'_>, warnings: &mut Vec<Warning>| {
-            let for_words = &question.for_words;
-            if for_words.should.is_empty() && for_words.must.is_empty() {
-                return by_vector(store, request, vector, &question.filter, warnings);
-            }
-            let (found, near) = by_both(store, request, question, vector, warnings);
-            words = Some(found);
-            near
-        };
-        let semantic = match ready(self, request, question) {
-            Ok(embedder) => by_embedding(self, request, question, &embedder, both),
-            Err(skipped) => *skipped,
-        };
         let limit = request.pipeline.n_by_words;
-        let words = words.unwrap_or_else(|| by_words(store, request, question, limit));
+        let for_words = &question.for_words;
+        let has_words = !for_words.should.is_empty() || !for_words.must.is_empty();
+        let mut words = None;
+        let (semantic, words_here) = match ready(self, request, question) {
+            Err(skipped) => (*skipped, None),
+            Ok(embedder) => std::thread::scope(|scope| {
+                let (sender, are_here) = std::sync::mpsc::channel();
+                let words_here = scope.spawn(move || {
+                    let namespaces = request.scopes.iter().map(|scope| &scope.namespace);
+                    let are_here = has_words && store.has_words_here(namespaces);
+                    // Nobody waits where the vector cannot be made.
+                    let _ = sender.send(are_here);
+                    are_here.then(|| (by_words(store, request, question, limit), begun.elapsed()))
+                });
+                let both = |vector: QueryVector<'_>, warnings: &mut Vec<Warning>| {
+                    if !has_words || are_here.recv() == Ok(true) {
+                        return by_vector(store, request, vector, &question.filter, warnings);
+                    }
+                    let (found, near) = by_both(store, request, question, vector, warnings);
+                    words = Some(found);
+                    near
+                };
+                let semantic = by_embedding(self, request, question, &embedder, both);
+                let words_here =
+                    words_here.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                (semantic, words_here)
+            }),
+        };
+        let (words, took) = words_here
+            .or(words.map(|words| (words, begun.elapsed())))
+            .unwrap_or_else(|| (by_words(store, request, question, limit), begun.elapsed()));
         let skipped = words.as_ref().err().map(ToString::to_string);
-        timings.push(StageTiming { stage: "sparse", took: begun.elapsed(), skipped });
+        timings.push(StageTiming { stage: "sparse", took, skipped });
         let skipped = semantic.skipped.clone();
         timings.push(StageTiming { stage: "dense", took: begun.elapsed(), skipped });
         (words, semantic)

@@ -35,6 +35,8 @@ pub(crate) struct Question {
     words_of: WordsOf,
     /// The question for the index.
     pub(crate) for_words: WordsQuery,
+    /// Words in quotes, folded.
+    pub(crate) quoted: BTreeSet<String>,
     /// What of it has to match because an operator says so.
     joined: Vec<Clause>,
     /// What the query asks of every document.
@@ -73,6 +75,7 @@ fn analyse_words(
         languages,
         words_of,
         for_words: WordsQuery::new(pipeline.bm25, pipeline.title_boost),
+        quoted: BTreeSet::new(),
         joined: vec![],
         filter: Filter::All,
         warnings: parsed.warnings,
@@ -92,6 +95,7 @@ fn analyse_words(
     }
     for part in &parsed.parts {
         add(part, languages, &mut question);
+        quote(part, languages, &mut question.quoted);
     }
     question.is_strict = is_strict(&question.for_words);
     question
@@ -111,6 +115,14 @@ impl Question {
             own.question.relax();
         }
         !joined.is_empty()
+    }
+
+    /// Asks for what another form of the same question had to match or must not.
+    pub(crate) fn keep_demands_of(&mut self, other: &Question) {
+        self.for_words.must.clone_from(&other.for_words.must);
+        self.for_words.must_not.clone_from(&other.for_words.must_not);
+        self.is_strict = is_strict(&self.for_words);
+        self.quoted.clone_from(&other.quoted);
     }
 
     /// Asks a scope whose namespace has no word of the question by single Han characters beside the
@@ -330,6 +342,18 @@ fn add(part: &Part, languages: LanguageSet, question: &mut Question) {
         Part::Field { name, value } => {
             question.filter = std::mem::take(&mut question.filter).and(field(name, value));
         }
+    }
+}
+
+/// Notes the words of phrases.
+fn quote(part: &Part, languages: LanguageSet, quoted: &mut BTreeSet<String>) {
+    match part {
+        Part::Phrase(text) => {
+            quoted.extend(wanted_words(text, languages).into_iter().map(|word| word.folded));
+        }
+        Part::AnyOf(parts) => parts.iter().for_each(|part| quote(part, languages, quoted)),
+        Part::Must(part) => quote(part, languages, quoted),
+        Part::Words(_) | Part::Prefix(_) | Part::Not(_) | Part::Field { .. } => {}
     }
 }
 

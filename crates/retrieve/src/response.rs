@@ -117,6 +117,9 @@ pub struct Response {
     /// Of a page in a fixed order: the place up to which candidates were looked at, where others are
     /// behind it.
     pub looked_to: Option<u64>,
+    /// Of a page by rank: whether candidates are behind those that were judged, of which a threshold
+    /// may keep some.
+    pub has_unjudged: bool,
     /// Set when there are no hits because the threshold dropped them all.
     pub best_below: Option<BestBelow>,
     /// The words that were searched for in the place of those that were typed, where these were

@@ -55,7 +55,9 @@ pub(crate) fn second_try(
         let mut nearest = None;
         // A small word of any language is as it was meant: `what` is no slip of `wheat`.
         let is_small = is_function_word_anywhere(&word.folded);
-        if may_try && is_long && !is_small && !is_known(store, request, word)? {
+        // What is in quotes is meant as it is written.
+        let is_quoted = question.quoted.contains(&word.folded);
+        if may_try && is_long && !is_small && !is_quoted && !is_known(store, request, word)? {
             n_unknown += u32::from(content_weight(word, language) >= 1.0);
             nearest = nearest_word(store, request, &word.folded)?;
         }
@@ -74,17 +76,21 @@ pub(crate) fn second_try(
     corrected.likeness = likeness / f64::from(n_mended);
     let limit = request.pipeline.n_by_words;
     corrected.filter.clone_from(&question.filter);
+    // Phrases and beginnings have to match and what is left out stays out, whatever was mended.
+    corrected.keep_demands_of(question);
     let list = by_words(store, request, &corrected, limit)?;
     Ok((!list.found.is_empty()).then_some((corrected, list)))
 }
 
-/// Tells whether a passage of the namespaces that are searched has the word, whatever the filter:
-/// a word that only the filter kept out is no typing error.
+/// Tells whether a passage that may be found has the word, whatever the query itself filters by: a
+/// word that only that kept out is no typing error. What the caller may not see, or does not search,
+/// has no part in it.
 fn is_known(store: &Store, request: &Request<'_>, word: &QueryWord) -> Result<bool> {
     let mut query = WordsQuery::new(request.pipeline.bm25, request.pipeline.title_boost);
     query.should.push(Clause::any_term(Form::Folded, word.terms.clone()));
     for scope in request.scopes {
-        let found = store.by_words(&scope.namespace, &query, &Filter::All, 1, request.deadline)?;
+        let (namespace, filter) = (&scope.namespace, &scope.filter);
+        let found = store.by_words(namespace, &query, filter, 1, request.deadline)?;
         if !found.hits.is_empty() {
             return Ok(true);
         }

@@ -25,6 +25,10 @@ use store::{Config, Document, Filter, Manifest, Store, StoredPassage, VectorSpac
 
 const DIMENSIONS: usize = 32;
 
+/// Words and slips of them.
+const SLIPS: [&str; 6] =
+    ["greenhouse", "greenhuose", "insulation", "insulaton", "roof", "lighthouse"];
+
 const WORDS: [&str; 16] = [
     "river",
     "bridge",
@@ -153,6 +157,10 @@ const CHARACTERS: [&str; 8] = ["换", "锁", "谁", "付", "钱", "费", "用", 
 
 fn of_characters() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&CHARACTERS[..]), 2..5).prop_map(|all| all.concat())
+}
+
+fn with_slips() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&SLIPS[..]), 1..4).prop_map(|words| words.join(" "))
 }
 
 fn alike() -> impl Strategy<Value = String> {
@@ -353,6 +361,25 @@ proptest! {
         for (document, score) in scores(&alone) {
             prop_assert_eq!(beside.get(&document), Some(&score), "{}", document);
         }
+    }
+
+    /// What a folder says that the caller may not see decided whether a word of theirs was mended.
+    #[test]
+    fn what_may_not_be_found_decides_no_spelling(
+        texts in prop::collection::vec(with_slips(), 1..5),
+        hidden in prop::collection::vec(with_slips(), 0..5),
+        query in with_slips(),
+    ) {
+        let ids = (0..texts.len()).map(|idx| DocumentId::new(format!("d{idx}")));
+        let seen = Filter::Documents(ids.collect());
+        let alone = Fixture::new(texts.clone());
+        let beside = Fixture::new(texts.into_iter().chain(hidden).collect());
+        let case = Case { filter: seen, ..EVERYTHING };
+        let alone = ask(&alone.by_words(), &query, &case);
+        let beside = ask(&beside.by_words(), &query, &case);
+        prop_assert_eq!(&alone.corrected, &beside.corrected, "{}", query);
+        let found = |response: &Response| scores(response).into_keys().collect::<Vec<_>>();
+        prop_assert_eq!(found(&alone), found(&beside), "{}", query);
     }
 
     /// `换锁谁付钱` was asked by single characters where no pair of them was found: a neighbour or a

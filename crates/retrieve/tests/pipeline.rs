@@ -258,6 +258,26 @@ fn a_typing_error_is_mended_when_words_find_nothing() {
     assert_eq!(codes(&response), ["query_corrected"]);
 }
 
+/// `"zzyzx"` found a file that says `zzyzz`, and what a mended query left out came back.
+#[test]
+fn what_is_in_quotes_or_left_out_is_not_mended() {
+    let bed = bed();
+    let check = |query: &str, expected: &[&str]| {
+        let response = ask(&bed.words_alone(), query);
+        assert_eq!(documents(&response), expected, "{query}");
+    };
+    check("greenhuose", &["garden"]);
+    check("\"greenhuose\"", &[]);
+    check("\"insulaton greenhuose\"", &[]);
+    check("insulaton \"greenhuose\"", &[]);
+    check("insulaton AND \"greenhuose\"", &[]);
+    check("\"greenhuose\" OR \"insulaton\"", &[]);
+    check("greenhuose -insulation", &[]);
+    check("greenhuose -\"thick insulation\"", &["garden"]);
+    check("greenhuose insul*", &["garden"]);
+    check("greenhuose xylo*", &[]);
+}
+
 /// `recipe for pancakes` became `rece` over Romanian rules, and found the one about cold radiators
 /// over the threshold: one word of a query about something else is like some word by chance.
 #[test]

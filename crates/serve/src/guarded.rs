@@ -248,7 +248,7 @@ pub(crate) async fn slot(app: &App, call_context: &CallContext) -> Result<Slot, 
         NoSlot::Busy => ToolError::new(Code::Unavailable, "the server is busy")
             .with_hint("call again in a few seconds"),
         NoSlot::TooManyWaiting { allowed } => {
-            let message = format!("{allowed} of your calls are waiting already");
+            let message = format!("{allowed} of your calls are waiting already on this server");
             ToolError::new(Code::RateLimited, message)
                 .with_detail("retry_after_seconds", SLOT_WAIT.as_secs())
                 .with_hint("wait for their answers before you call again")

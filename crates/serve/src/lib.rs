@@ -38,7 +38,7 @@ pub use config::{EndpointConfig, Network, ServerConfig};
 pub use console::{Check, ConsoleConfig, ConsoleSettings, Sessions};
 pub use endpoints::ContextEndpoints;
 pub use health::{Degraded, Health, Readiness};
-pub use http::{RunError, run};
+pub use http::{RunError, answer_unready, run};
 pub use mcp::{StdioError, list_cost, session, stdio};
 pub use mount::{MountConfig, table_router};
 pub use slots::{SlotLimits, Slots};

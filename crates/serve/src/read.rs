@@ -122,7 +122,7 @@ enum Source<'a> {
 }
 
 /// A part of a text that fits one answer.
-struct Part {
+struct TextPart {
     text: String,
     n_redacted: usize,
     next: Option<String>,
@@ -139,7 +139,13 @@ fn without_offset(uri: &str) -> (&str, usize) {
 
 /// Takes as much of a text as a budget holds, from a character on. A last line names the address
 /// of the rest.
-fn part_of(whole: &str, offset: usize, address: &str, caps: &Budget, source: Source<'_>) -> Part {
+fn part_of(
+    whole: &str,
+    offset: usize,
+    address: &str,
+    caps: &Budget,
+    source: Source<'_>,
+) -> TextPart {
     let start = whole.char_indices().nth(offset).map_or(whole.len(), |(at, _)| at);
     let mut n_chars = caps.chars;
     loop {
@@ -157,14 +163,14 @@ fn part_of(whole: &str, offset: usize, address: &str, caps: &Budget, source: Sou
             }
         };
         if end == whole.len() && caps.fits(&text) {
-            return Part { text, n_redacted, next: None };
+            return TextPart { text, n_redacted, next: None };
         }
         let n_given = whole[start..end].chars().count();
         let joint = if address.contains('?') { '&' } else { '?' };
         let next = format!("{address}{joint}offset={}", offset + n_given);
         let text = format!("{text}{}", goes_on(&next));
         if (end < whole.len() && caps.fits(&text)) || n_given <= 1 {
-            return Part { text, n_redacted, next: Some(next) };
+            return TextPart { text, n_redacted, next: Some(next) };
         }
         let allowed = caps.allowed_chars(&text).unwrap_or(n_given);
         n_chars = allowed.saturating_sub(next.chars().count() + 16).min(n_given * 7 / 8).max(1);

@@ -30,6 +30,23 @@ impl Database {
         })
     }
 
+    /// Reads rows of a namespace by one statement, whose `$1` is its key; one that gives nothing is
+    /// followed by the question whether there is such a namespace.
+    fn rows_in(
+        &self,
+        namespace: &NamespaceId,
+        sql: &str,
+        keys: &[Vec<u8>],
+    ) -> Result<Vec<tokio_postgres::Row>> {
+        self.read(async |connection| {
+            let found = connection.query(sql, &[&key(namespace.as_str()), &keys]).await?;
+            if found.is_empty() {
+                rows::namespace(connection, namespace, Lock::No).await?;
+            }
+            Ok(found)
+        })
+    }
+
     /// Lists documents in the order of their ids.
     pub(crate) fn documents(
         &self,
@@ -117,23 +134,22 @@ impl Database {
         namespace: &NamespaceId,
         passages: &[PassageId],
     ) -> Result<Vec<Option<StoredPassage>>> {
-        self.read_in(namespace, async |connection, number| {
-            let sql = format!(
-                "SELECT {}, {} FROM {} WHERE p.namespace = $1 AND p.id_key = ANY($2) AND {}",
-                rows::PASSAGE,
-                rows::STORED,
-                rows::WITH_DOCUMENT,
-                rows::IS_LIVING
-            );
-            let keys: Vec<Vec<u8>> = passages.iter().map(|id| key(id.as_str())).collect();
-            let found = connection.query(&sql, &[&number, &keys]).await?;
-            let mut by_id = HashMap::with_capacity(found.len());
-            for row in &found {
-                let stored = rows::read_stored(row)?;
-                by_id.insert(stored.passage.id.clone(), stored);
-            }
-            Ok(passages.iter().map(|id| by_id.get(id).cloned()).collect())
-        })
+        let sql = format!(
+            "SELECT {}, {} FROM {} WHERE p.namespace = {} AND p.id_key = ANY($2) AND {}",
+            rows::PASSAGE,
+            rows::STORED,
+            rows::WITH_DOCUMENT,
+            rows::NUMBER_OF_FIRST,
+            rows::IS_LIVING
+        );
+        let keys: Vec<Vec<u8>> = passages.iter().map(|id| key(id.as_str())).collect();
+        let found = self.rows_in(namespace, &sql, &keys)?;
+        let mut by_id = HashMap::with_capacity(found.len());
+        for row in &found {
+            let stored = rows::read_stored(row)?;
+            by_id.insert(stored.passage.id.clone(), stored);
+        }
+        Ok(passages.iter().map(|id| by_id.get(id).cloned()).collect())
     }
 
     /// Gives passages that have no vector yet, the longest waiting first.
@@ -185,20 +201,19 @@ impl Database {
         namespace: &NamespaceId,
         passages: &[PassageId],
     ) -> Result<Vec<Option<Vec<u8>>>> {
-        self.read_in(namespace, async |connection, number| {
-            let sql = format!(
-                "SELECT p.id_key, b.blob FROM {} JOIN blobs b
-                     ON b.namespace = p.namespace AND b.number = p.number
-                 WHERE p.namespace = $1 AND p.id_key = ANY($2) AND {}",
-                rows::WITH_DOCUMENT,
-                rows::IS_LIVING
-            );
-            let keys: Vec<Vec<u8>> = passages.iter().map(|id| key(id.as_str())).collect();
-            let found = connection.query(&sql, &[&number, &keys]).await?;
-            let mut by_key: HashMap<Vec<u8>, Vec<u8>> =
-                found.iter().map(|row| (row.get(0), row.get(1))).collect();
-            Ok(keys.iter().map(|key| by_key.remove(key)).collect())
-        })
+        let sql = format!(
+            "SELECT p.id_key, b.blob FROM {} JOIN blobs b
+                 ON b.namespace = p.namespace AND b.number = p.number
+             WHERE p.namespace = {} AND p.id_key = ANY($2) AND {}",
+            rows::WITH_DOCUMENT,
+            rows::NUMBER_OF_FIRST,
+            rows::IS_LIVING
+        );
+        let keys: Vec<Vec<u8>> = passages.iter().map(|id| key(id.as_str())).collect();
+        let found = self.rows_in(namespace, &sql, &keys)?;
+        let mut by_key: HashMap<Vec<u8>, Vec<u8>> =
+            found.iter().map(|row| (row.get(0), row.get(1))).collect();
+        Ok(keys.iter().map(|key| by_key.remove(key)).collect())
     }
 }
 

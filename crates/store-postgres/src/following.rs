@@ -259,7 +259,7 @@ impl Database {
                 tracing::info!(
                     namespace = row.get::<_, i32>(0),
                     follower = row.get::<_, &str>(1),
-                    "a follower was away for too long and is not waited for"
+                    "a follower was offline for too long and is not waited for"
                 );
             }
             let sql = "SELECT namespace, min(sequence) FROM followers GROUP BY namespace";

@@ -13,7 +13,14 @@ use crate::escape::spell;
 use crate::rows::{self, key};
 use crate::sharing::put_piece;
 
-const COLUMNS: &str = "o.kind, o.id, o.tenant, o.parent, o.body, o.version, o.id_key";
+/// The columns that [`read_object`] needs of an object `o` whose kind is the first value. Its lookups
+/// come with it: a second statement would be another way to the database and back, and might see
+/// another version.
+const COLUMNS: &str = "o.kind, o.id, o.tenant, o.parent, o.body, o.version,
+    ARRAY(SELECT own.name FROM lookups own WHERE own.kind = $1 AND own.id_key = o.id_key
+          ORDER BY own.name COLLATE \"C\", own.value COLLATE \"C\"),
+    ARRAY(SELECT own.value FROM lookups own WHERE own.kind = $1 AND own.id_key = o.id_key
+          ORDER BY own.name COLLATE \"C\", own.value COLLATE \"C\")";
 
 impl Objects for PostgresCatalogue {
     fn get_many(&self, kind: &str, ids: &[&str]) -> Result<Vec<Option<Object>>> {
@@ -21,7 +28,7 @@ impl Objects for PostgresCatalogue {
         let sql = format!("SELECT {COLUMNS} FROM objects o WHERE kind = $1 AND id_key = ANY($2)");
         let found = self.database.read(async |connection| {
             let found = connection.query(&sql, &[&kind, &keys]).await?;
-            finish(connection, kind, &found).await
+            found.iter().map(read_object).collect::<Result<Vec<Object>>>()
         })?;
         let by_id: HashMap<&str, &Object> =
             found.iter().map(|object| (object.key.id.as_str(), object)).collect();
@@ -43,7 +50,7 @@ impl Objects for PostgresCatalogue {
         self.database.read(async |connection| {
             let found =
                 connection.query(&sql, &[&page.kind, &tenant, &parent, &after, &limit]).await?;
-            finish(connection, &page.kind, &found).await
+            found.iter().map(read_object).collect()
         })
     }
 
@@ -56,7 +63,7 @@ impl Objects for PostgresCatalogue {
         self.database.read(async |connection| {
             let found =
                 connection.query(&sql, &[&kind, &lookup.name, &key(&lookup.value), &limit]).await?;
-            finish(connection, kind, &found).await
+            found.iter().map(read_object).collect()
         })
     }
 
@@ -84,33 +91,18 @@ impl Objects for PostgresCatalogue {
     }
 }
 
-/// Makes objects of rows of one kind; their lookups come by one statement.
-async fn finish(connection: &mut Connection, kind: &str, found: &[Row]) -> Result<Vec<Object>> {
-    if found.is_empty() {
-        return Ok(vec![]);
-    }
-    let keys: Vec<&[u8]> = found.iter().map(|row| row.get(6)).collect();
-    let sql = "SELECT id_key, name, value FROM lookups WHERE kind = $1 AND id_key = ANY($2)
-               ORDER BY name COLLATE \"C\", value COLLATE \"C\"";
-    let mut lookups: HashMap<Vec<u8>, Vec<Lookup>> = HashMap::new();
-    for row in connection.query(sql, &[&kind, &keys]).await? {
-        let lookup = Lookup { name: rows::text(&row, 1), value: rows::text(&row, 2) };
-        lookups.entry(row.get(0)).or_default().push(lookup);
-    }
-    found
-        .iter()
-        .map(|row| {
-            let key = ObjectKey { kind: rows::text(row, 0), id: rows::text(row, 1) };
-            Ok(Object {
-                tenant: TenantId::new(rows::text(row, 2)),
-                parent: rows::text_or_null(row, 3),
-                lookups: lookups.remove(row.get::<_, &[u8]>(6)).unwrap_or_default(),
-                body: rows::parse(&key.kind, &key.id, &rows::text(row, 4))?,
-                version: rows::sequence(row, 5),
-                key,
-            })
-        })
-        .collect()
+/// Makes an object of a row of [`COLUMNS`].
+fn read_object(row: &Row) -> Result<Object> {
+    let key = ObjectKey { kind: rows::text(row, 0), id: rows::text(row, 1) };
+    let named = rows::texts(row, 6).into_iter().zip(rows::texts(row, 7));
+    Ok(Object {
+        tenant: TenantId::new(rows::text(row, 2)),
+        parent: rows::text_or_null(row, 3),
+        lookups: named.map(|(name, value)| Lookup { name, value }).collect(),
+        body: rows::parse(&key.kind, &key.id, &rows::text(row, 4))?,
+        version: rows::sequence(row, 5),
+        key,
+    })
 }
 
 async fn put(connection: &mut Connection, object: &Object) -> Result<u64> {

@@ -43,6 +43,11 @@ pub(crate) fn text_or_null(row: &Row, idx: usize) -> Option<String> {
     row.get::<_, Option<String>>(idx).map(escape::read)
 }
 
+/// Gives a column of texts.
+pub(crate) fn texts(row: &Row, idx: usize) -> Vec<String> {
+    row.get::<_, Vec<String>>(idx).into_iter().map(escape::read).collect()
+}
+
 /// Gives a number column that holds a passage number or a count of passages.
 pub(crate) fn number(row: &Row, idx: usize) -> u32 {
     u32::try_from(row.get::<_, i64>(idx)).unwrap_or(u32::MAX)
@@ -202,6 +207,10 @@ pub(crate) const WITH_DOCUMENT: &str = "passages p JOIN documents d \
 /// The condition that a passage `p` belongs to the present version of its document `d`.
 pub(crate) const IS_LIVING: &str =
     "p.number >= d.first_passage AND p.number < d.first_passage + d.n_passages";
+
+/// The number of the namespace whose key is the first value of a statement.
+pub(crate) const NUMBER_OF_FIRST: &str =
+    "(SELECT number FROM namespaces WHERE NOT is_dropped AND id_key = $1)";
 
 /// The columns after [`PASSAGE`] that [`read_stored`] needs.
 pub(crate) const STORED: &str = "d.id, d.title, d.language";

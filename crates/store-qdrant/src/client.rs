@@ -3,7 +3,7 @@
 //! that one peer leaves without an answer is asked of the next as well: it may hang.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,9 @@ const QUESTION_ATTEMPT: Duration = Duration::from_secs(10);
 const ASK_NEXT_AFTER: Duration = Duration::from_secs(2);
 /// After no peer answered in time, questions fail at once for this long instead of each waiting.
 const HANGING_PAUSE: Duration = Duration::from_secs(5);
+/// How long a question may take while the cluster was found to be away: it would wait in vain, and
+/// may be the first to see that somebody is there again.
+const AWAY_LIMIT: Duration = Duration::from_secs(2);
 /// How long a question that has no deadline of its own may take.
 pub(crate) const QUESTION_LIMIT: Duration = Duration::from_secs(30);
 /// How long one attempt at a write may take: less than the lease of whoever writes.
@@ -43,6 +46,8 @@ pub(crate) struct Client {
     preferred: AtomicUsize,
     /// When a question was left without an answer by all peers.
     hanging: Mutex<Option<Instant>>,
+    /// Whether nobody answered when somebody looked last.
+    is_away: AtomicBool,
     // Taken out when the engine goes, since a runtime must not be waited for everywhere.
     runtime: Option<Runtime>,
 }
@@ -64,7 +69,9 @@ impl Client {
         for url in &config.urls {
             if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
                 let example = "`http://127.0.0.1:6334`";
-                return Err(refused(format!("`{url}` is no address of a peer, such as {example}")));
+                return Err(refused(format!(
+                    "`{url}` is not the address of a peer, such as {example}"
+                )));
             }
             let mut peer = Qdrant::from_url(url)
                 // It would print to the standard output, which belongs to the protocol.
@@ -82,13 +89,50 @@ impl Client {
             peers,
             preferred: AtomicUsize::new(0),
             hanging: Mutex::default(),
+            is_away: AtomicBool::new(false),
             runtime: Some(runtime),
         })
+    }
+
+    /// Looks whether anybody answers. While nobody does, questions wait for less.
+    pub(crate) fn look<T, F>(
+        &self,
+        what: &'static str,
+        deadline: &Deadline,
+        call: impl Fn(Qdrant) -> F,
+    ) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = std::result::Result<T, QdrantError>> + Send + 'static,
+    {
+        let looked = self.ask_within(what, deadline, call);
+        self.is_away.store(looked.is_err(), Ordering::Relaxed);
+        looked
     }
 
     /// Asks a question. A peer that cannot be reached is passed over, and one that does not answer
     /// is not waited for alone.
     pub(crate) fn ask<T, F>(
+        &self,
+        what: &'static str,
+        deadline: &Deadline,
+        call: impl Fn(Qdrant) -> F,
+    ) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = std::result::Result<T, QdrantError>> + Send + 'static,
+    {
+        let answer = match self.is_away.load(Ordering::Relaxed) {
+            true => self.ask_within(what, &deadline.part(1.0, AWAY_LIMIT), call),
+            false => return self.ask_within(what, deadline, call),
+        };
+        if answer.is_ok() {
+            self.is_away.store(false, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    fn ask_within<T, F>(
         &self,
         what: &'static str,
         deadline: &Deadline,
@@ -186,6 +230,15 @@ impl Client {
             std::thread::sleep(wait);
             wait = (wait * 2).min(FIRST_WAIT * 16);
         }
+    }
+
+    /// Tells whether any peer says yes; those that do not answer say nothing.
+    pub(crate) fn any_says<F>(&self, what: &'static str, call: impl Fn(Qdrant) -> F) -> bool
+    where
+        F: Future<Output = std::result::Result<bool, QdrantError>> + Send + 'static,
+    {
+        let says = |peer: &Qdrant| matches!(self.write_once(what, call(peer.clone())), Ok(true));
+        self.peers.iter().any(|(_, peer)| says(peer))
     }
 
     fn write_once<T, F>(&self, what: &'static str, call: F) -> Result<T>

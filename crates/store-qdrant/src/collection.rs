@@ -47,6 +47,15 @@ pub(crate) fn name_of(prefix: &str, space: Option<&VectorSpace>) -> String {
     format!("{prefix}_{LAYOUT}_{digits}_{}", space.dimensions)
 }
 
+/// What is done where a collection is missing.
+#[derive(Clone, Copy)]
+pub(crate) enum Missing<'a> {
+    /// It is made, after this was called: whatever else was in it is lost.
+    Make(&'a dyn Fn() -> Result<()>),
+    /// It is said: what was in it is lost, and the caller has but a part of it.
+    Say,
+}
+
 /// The collections and indexes that are known to be there.
 #[derive(Default)]
 pub(crate) struct Collections {
@@ -63,6 +72,7 @@ impl Collections {
         name: &str,
         space: Option<&VectorSpace>,
         integers: &BTreeSet<String>,
+        missing: Missing<'_>,
     ) -> Result<()> {
         let known = self.known.lock().get(name).cloned();
         let has_collection = known.is_some();
@@ -72,7 +82,7 @@ impl Collections {
         }
         if !has_collection {
             note_version(client);
-            create(client, config, name, space)?;
+            create(client, config, name, space, missing)?;
             for field in [DOCUMENT, PASSAGE, POINTER, KEYWORDS, ANCESTORS] {
                 keyword_index(client, name, field, false)?;
             }
@@ -122,15 +132,22 @@ fn create(
     config: &QdrantConfig,
     name: &str,
     space: Option<&VectorSpace>,
+    missing: Missing<'_>,
 ) -> Result<()> {
-    let owned = name.to_owned();
-    let exists = client.write("look for a collection", move |peer| {
-        let name = owned.clone();
+    let what = "look for a collection";
+    let is_there = |peer: qdrant_client::Qdrant| {
+        let name = name.to_owned();
         async move { peer.collection_exists(name).await }
-    })?;
+    };
+    // A peer that has just joined may not have heard of it.
+    let exists = client.write(what, is_there)? || client.any_says(what, is_there);
     if exists {
         // Its tenant index may be missing when the server that made it died in between.
         return keyword_index(client, name, TENANT, true);
+    }
+    match missing {
+        Missing::Say => return Err(Error::EngineMissing { engine: ENGINE, what: "write" }),
+        Missing::Make(before) => before()?,
     }
     let hnsw = HnswConfigDiffBuilder::default()
         .m(0)

@@ -280,7 +280,7 @@ impl EngineServer for QdrantEngine {
         let deadline = Deadline::after(REACH_LIMIT);
         let reply = self
             .client
-            .ask("health check", &deadline, |peer| async move { peer.health_check().await })?;
+            .look("health check", &deadline, |peer| async move { peer.health_check().await })?;
         tracing::debug!(version = reply.version, "Qdrant answers");
         Ok(())
     }

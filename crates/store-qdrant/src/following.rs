@@ -1,9 +1,10 @@
 //! How the engine follows the catalogue: the log becomes points and deletions, and what was sent
 //! once can be sent again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
-use model::NamespaceId;
+use model::{Deadline, NamespaceId};
 use qdrant_client::qdrant::{
     DeletePointsBuilder, Filter as ServerFilter, PointId, PointStruct, PointVectors, PointsIdsList,
     UpdatePointVectorsBuilder, UpsertPointsBuilder,
@@ -14,7 +15,7 @@ use store::{
 };
 
 use crate::client::Client;
-use crate::collection::{self, Collections};
+use crate::collection::{self, Collections, Missing};
 use crate::ledger::{Entry, Tenant, is_current};
 use crate::namespace::{Turn, Turns};
 use crate::{QdrantConfig, condition, point};
@@ -27,6 +28,9 @@ const POINTS_PER_WRITE: usize = 256;
 const VECTORS_PER_WRITE: usize = 1_024;
 /// Points that are deleted at once.
 const IDS_PER_DELETE: usize = 4_096;
+/// How long is waited for whoever writes a namespace whose collection is gone, and how often is asked.
+const OTHERS_LIMIT: Duration = Duration::from_secs(10);
+const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Brings Qdrant to the last change of the catalogue.
 pub(crate) struct Follower<'a> {
@@ -56,7 +60,18 @@ impl Follower<'_> {
                 }
             };
             let Some(last) = entries.last() else { return Ok(seen) };
-            self.send(&mut entry, &entries, turn)?;
+            match self.send(&mut entry, &entries, turn) {
+                // Its collection is gone, and with it what came before: that the rest alone is found
+                // would be taken for an answer.
+                Err(Error::EngineMissing { .. }) => {
+                    tracing::warn!(namespace = %id, "Qdrant lost a collection: it is filled again");
+                    self.collections.forget(&entry.at.collection);
+                    remote::lost::<Tenant>(self.catalogue, state.number)?;
+                    self.make_anew(&state, turn)?;
+                    continue;
+                }
+                sent => sent?,
+            }
             entry.seen = last.sequence;
             remote::put(self.catalogue, &entry)?;
         }
@@ -173,7 +188,8 @@ impl Follower<'_> {
             space: state.info.manifest.vectors.clone(),
             fields: BTreeSet::new(),
         };
-        self.ensure(&entry, &BTreeSet::new())?;
+        let others = || self.forget_others(number, &entry.at.collection);
+        self.ensure(&entry, &BTreeSet::new(), Missing::Make(&others))?;
         remote::each_source(self.catalogue, number, 0..u32::MAX, POINTS_PER_WRITE, |sources| {
             turn.renew()?;
             self.upsert(&mut entry, &sources)
@@ -181,9 +197,32 @@ impl Follower<'_> {
         remote::put(self.catalogue, &entry)
     }
 
-    fn ensure(&self, entry: &Entry, integers: &BTreeSet<String>) -> Result<()> {
-        let space = entry.space.as_ref();
-        self.collections.ensure(self.client, self.config, &entry.at.collection, space, integers)
+    /// Forgets what other namespaces had in a collection that is gone, each when nobody writes it:
+    /// what is written to the next one would be a part of it.
+    fn forget_others(&self, own: u32, collection: &str) -> Result<()> {
+        let entries: HashMap<u32, Entry> = remote::entries(self.catalogue)?;
+        let others = entries.into_values().filter(|entry| entry.number != own);
+        for entry in others.filter(|entry| entry.at.collection == collection) {
+            let lock = self.turns.lock_of(entry.number);
+            let deadline = Deadline::after(OTHERS_LIMIT);
+            let mut turn = self.turns.try_take(self.catalogue, entry.number, &lock)?;
+            while turn.is_none() && !deadline.is_over() {
+                std::thread::sleep(ASK_AGAIN);
+                turn = self.turns.try_take(self.catalogue, entry.number, &lock)?;
+            }
+            remote::lost::<Tenant>(self.catalogue, entry.number)?;
+        }
+        Ok(())
+    }
+
+    fn ensure(
+        &self,
+        entry: &Entry,
+        integers: &BTreeSet<String>,
+        missing: Missing<'_>,
+    ) -> Result<()> {
+        let (space, name) = (entry.space.as_ref(), &entry.at.collection);
+        self.collections.ensure(self.client, self.config, name, space, integers, missing)
     }
 
     fn upsert(&self, entry: &mut Entry, sources: &[PassageSource]) -> Result<()> {
@@ -192,7 +231,7 @@ impl Follower<'_> {
         }
         // A field is indexed before a point has it, and searched only once the ledger says so.
         let integers = point::integer_fields(sources);
-        self.ensure(entry, &integers)?;
+        self.ensure(entry, &integers, Missing::Say)?;
         entry.fields.extend(integers);
         let points: Vec<PointStruct> =
             sources.iter().map(|source| point::of(&entry.at.tenant, source)).collect();

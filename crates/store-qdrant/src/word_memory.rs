@@ -45,7 +45,7 @@ pub(crate) struct Dated {
 pub(crate) type Shared = Arc<RwLock<Dated>>;
 
 #[derive(Default)]
-struct Known {
+struct WordTables {
     /// For each tenant its table, and when it was used last.
     tables: HashMap<String, (Shared, Instant)>,
     /// The tenant whose table is being read: one at a time.
@@ -56,7 +56,7 @@ struct Known {
 /// The tables of this process.
 #[derive(Default)]
 pub(crate) struct WordMemory {
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<WordTables>>,
 }
 
 impl WordMemory {
@@ -173,9 +173,9 @@ impl WordMemory {
 }
 
 /// Puts a table among the others; those that were not used for longest are dropped.
-fn keep(known: &mut Known, tenant: &str, dated: Dated) {
+fn keep(known: &mut WordTables, tenant: &str, dated: Dated) {
     let n_new = dated.table.n_rows();
-    let n_rows = |known: &Known| {
+    let n_rows = |known: &WordTables| {
         let tables = known.tables.values();
         tables.map(|(shared, _)| shared.read().table.n_rows()).sum::<usize>()
     };
@@ -190,7 +190,7 @@ fn keep(known: &mut Known, tenant: &str, dated: Dated) {
 
 /// Reads all points of a tenant; nothing when they are too many or nobody waits any more. What comes
 /// or goes meanwhile is in the log after the change that the table is dated with.
-fn load(client: &Client, entry: &Entry, owner: &Weak<Mutex<Known>>) -> Result<Option<Dated>> {
+fn load(client: &Client, entry: &Entry, owner: &Weak<Mutex<WordTables>>) -> Result<Option<Dated>> {
     let mut dated = Dated { seen: entry.seen, table: WordTable::default() };
     let mut offset: Option<PointId> = None;
     loop {

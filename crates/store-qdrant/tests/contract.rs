@@ -234,6 +234,8 @@ fn collections_are_made_for_many_tenants_and_filled_again_when_they_are_lost() {
     let namespace = NamespaceId::new("a");
     let before = seen(&store, &namespace);
     assert!(before.len() >= 2, "{before:?}");
+    let (beside, alone) = (NamespaceId::new("b"), NamespaceId::new("c"));
+    let (before_beside, before_alone) = (seen(&store, &beside), seen(&store, &alone));
     for name in &names {
         let gone = http.send(&testkit::Request::new("DELETE", &format!("/collections/{name}")));
         assert_eq!(gone.status, 200, "{}", gone.text());
@@ -243,9 +245,21 @@ fn collections_are_made_for_many_tenants_and_filled_again_when_they_are_lost() {
     store.rebuild(&namespace).unwrap();
     assert_eq!(store.engine().problem(&namespace).unwrap(), None);
     assert_eq!(seen(&store, &namespace), before);
+    // What else was in that collection says so until it is filled again, which nobody has to ask for.
+    let query = WordsQuery::from_text("red", Bm25::PASSAGES, 1.0, 0.0);
+    let error = store.by_words(&beside, &query, &Filter::All, 5, &soon()).unwrap_err();
+    assert!(error.is_engine_away(), "{error}");
+    store.maintain().unwrap();
+    assert_eq!(store.engine().problem(&beside).unwrap(), None);
+    assert_eq!(seen(&store, &beside), before_beside);
+    // A write to one that is lost brings back what was written before.
+    store.upsert(&alone, &[document("later", &["something else"])]).unwrap();
+    assert_eq!(store.engine().problem(&alone).unwrap(), None);
+    let after: Vec<String> = seen(&store, &alone).into_iter().map(|(id, _)| id).collect();
+    assert!(before_alone.iter().all(|(id, _)| after.contains(id)), "{after:?}");
     // A point that went missing by itself does not keep its vector away.
     let collection = names.iter().find(|name| {
-        http.get(&format!("/collections/{name}")).json()["result"]["points_count"] == 2
+        http.get(&format!("/collections/{name}")).json()["result"]["points_count"] == 4
     });
     let path = format!("/collections/{}/points", collection.unwrap());
     let everything = serde_json::json!({ "filter": { "must": [
@@ -426,4 +440,20 @@ fn a_cluster_that_is_away_is_said(qdrant: &mut Qdrant, store: &Store) {
     store.upsert(&namespace, &[document("b", &["red again"])]).unwrap();
     let found = store.by_words(&namespace, &query, &Filter::All, 5, &soon()).unwrap();
     assert_eq!(found.hits.len(), 2);
+    // Peers that hang are waited for, and once somebody has looked in vain not for long. Nobody has
+    // asked for this namespace yet, so that its words are not in memory.
+    let unasked = NamespaceId::new("unasked");
+    store.create_namespace(&unasked, &Manifest::current(None)).unwrap();
+    store.upsert(&unasked, &[document("a", &["red tram"])]).unwrap();
+    (0..3).for_each(|idx| qdrant.hang(idx));
+    assert!(store.engine().info().reach().is_err());
+    let begun = std::time::Instant::now();
+    let error = store.by_words(&unasked, &query, &Filter::All, 5, &soon()).unwrap_err();
+    assert!(error.is_engine_away(), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
+    (0..3).for_each(|idx| qdrant.go_on(idx));
+    let begun = std::time::Instant::now();
+    while store.by_words(&unasked, &query, &Filter::All, 5, &soon()).is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not come back");
+    }
 }

@@ -44,7 +44,7 @@ impl Config {
         Config {
             max_open_namespaces: 256,
             max_open_writers: 4,
-            writer_bytes: 64 * 1024 * 1024,
+            writer_bytes: 16 * 1024 * 1024,
             catalogue_cache_bytes: 16 * 1024 * 1024,
             catalogue_map_bytes: 0,
             max_readers: 8,

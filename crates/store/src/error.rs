@@ -139,7 +139,7 @@ pub enum Error {
         known: u32,
     },
     /// Whoever wrote the folder did not close it, and it may only be read.
-    #[error("`{}` has changes that only who may write there can take in; run `dowse status` as its owner once", path.display())]
+    #[error("`{}` has changes that only a user who may write there can apply; run `dowse status` as its owner once", path.display())]
     LogUnread {
         /// The file that has them.
         path: PathBuf,

@@ -357,3 +357,24 @@ fn an_object_can_ask_that_another_is_there() {
 fn is_stored(error: &store::Error) -> bool {
     matches!(error, store::Error::IndexBehind { .. })
 }
+
+/// The log and its index stayed beside the file, since the process ends with its connections open.
+#[test]
+fn a_clean_stop_leaves_nothing_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path(), 20);
+    let store = open(folder.path());
+    store.upsert(&namespace(), &[document("last", &["common word"])]).unwrap();
+    assert_eq!(holding(&store, "common").len(), 21);
+    store.close().unwrap();
+    store.upsert(&namespace(), &[document("later", &["common word"])]).unwrap();
+    store.stop().unwrap();
+    for ending in ["-wal", "-shm"] {
+        let file = folder.path().join(format!("{CATALOGUE}{ending}"));
+        assert!(!file.exists(), "{}", file.display());
+    }
+    let refused = store.upsert(&namespace(), &[document("refused", &["common word"])]);
+    assert!(refused.is_err());
+    drop(store);
+    assert_eq!(holding(&open(folder.path()), "common").len(), 22);
+}

@@ -14,7 +14,7 @@ use crate::check::zone_of;
 use crate::config::{Field, FieldType};
 use crate::describe::{load_warnings, stranger_warnings};
 use crate::field_filter::{FieldFilter, Filters};
-use crate::figures::{figure_warnings, rounded};
+use crate::figures::{LONG_NUMBERS, figure_warnings, rounded};
 use crate::filters::{Tested, typed};
 use crate::operators;
 use crate::private::put_marks;
@@ -206,7 +206,9 @@ pub(crate) fn aggregate(
     let is_secret: Vec<bool> =
         wanted.group_by.iter().map(|group| table.schema.is_secret(&group.column)).collect();
     let n_marked = hide_columns(&mut rows, &is_secret) + put_marks(&mut rows, n_groupings, &marks);
-    warnings.extend(figure_warnings(&wanted, &columns, &answer.rows, &table.engine.columns()));
+    // What is said of the figures need not be said of the fields.
+    warnings.retain(|warning| warning.code != LONG_NUMBERS);
+    warnings.extend(figure_warnings(&wanted, &columns, &answer.rows));
     let groups = wanted.group_by.iter().map(|group| Some(group.column.clone()));
     let measures = wanted.measures.iter().map(|measure| {
         // The sum, mean or median of one row is its value.

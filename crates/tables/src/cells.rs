@@ -171,6 +171,7 @@ fn show_cell(
         Value::Null
         | Value::Integer(_)
         | Value::Real(_)
+        | Value::Decimal(_)
         | Value::Boolean(_)
         | Value::Timestamp(_) => Shown::default(),
     }
@@ -189,6 +190,7 @@ fn n_item_chars(item: &Value) -> usize {
         other @ (Value::Null
         | Value::Integer(_)
         | Value::Real(_)
+        | Value::Decimal(_)
         | Value::Boolean(_)
         | Value::Timestamp(_)
         | Value::List(_)) => other.to_row_json().to_string().chars().count(),

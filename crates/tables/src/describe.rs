@@ -6,6 +6,7 @@ use columns::{Answer, Query, Value};
 use model::{Deadline, Warning};
 
 use crate::config::{Field, FieldType};
+use crate::figures::LONG_NUMBERS;
 use crate::private::private_kind;
 use crate::response::{FacetRow, shown};
 use crate::schema::{is_redacted, leaf};
@@ -125,6 +126,7 @@ fn brief_figures(facet: &columns::Facet) -> Option<String> {
             | Value::Text(_)
             | Value::Integer(_)
             | Value::Real(_)
+            | Value::Decimal(_)
             | Value::Boolean(_)
             | Value::List(_)) => other.to_json().to_string(),
         };
@@ -172,11 +174,27 @@ pub(crate) fn load_warnings(
     let is_shown = |name: &str| table.schema.field(name).is_some();
     let mut warnings = Vec::new();
     for repeated in &report.repeated_keys {
+        let (keys, it) = match repeated.n_keys {
+            1 => ("key is", "it"),
+            _ => ("keys are", "them"),
+        };
         let message = format!(
-            "{} keys of `{}` are in several of its rows, so nothing is looked up for them",
+            "{} {keys} in several rows of `{}`, so nothing is looked up by {it}",
             repeated.n_keys, repeated.table
         );
         warnings.push(Warning::new("repeated_keys", message));
+    }
+    for missing in report.missing_keys.iter().filter(|_| used.is_none()) {
+        let (keys, it) = match missing.n_keys {
+            1 => ("key is", "it"),
+            _ => ("keys are", "them"),
+        };
+        let rows = if missing.n_rows == 1 { "row" } else { "rows" };
+        let message = format!(
+            "{} {keys} in no row of `{}`: what is looked up by {it} is null in {} {rows}",
+            missing.n_keys, missing.table, missing.n_rows
+        );
+        warnings.push(Warning::new("missing_keys", message));
     }
     let of_columns: u64 = report.misfits_by_column.values().sum();
     let of_rows = report.n_misfits.saturating_sub(of_columns);
@@ -207,10 +225,14 @@ pub(crate) fn load_warnings(
         let first =
             if named.is_empty() { String::new() } else { format!(" First: {}", named.join("; ")) };
         let message = if of_used < of_columns {
-            format!("{of_used} cells of these fields do not fit the schema and are null.{first}")
+            let cells =
+                if of_used == 1 { "cell of these fields does" } else { "cells of these fields do" };
+            format!("{of_used} {cells} not fit the schema and read as null.{first}")
         } else {
+            let rows = if report.n_rows == 1 { "row does" } else { "rows do" };
+            let cells = if report.n_misfits == 1 { "unfit cell is" } else { "unfit cells are" };
             format!(
-                "{} of {} rows do not fit the schema; their {} unfit cells are null.{first}",
+                "{} of {} {rows} not fit the schema; {} {cells} null.{first}",
                 report.n_misfit_rows, report.n_rows, report.n_misfits,
             )
         };
@@ -250,10 +272,25 @@ pub(crate) fn load_warnings(
         );
         warnings.push(Warning::new("numbers_rounded", message));
     }
+    let long = report.long_decimals.keys().filter(|name| is_used(name) && is_shown(name));
+    let long: Vec<String> = long.map(|name| format!("`{name}`")).collect();
+    if !long.is_empty() {
+        let message = format!(
+            "{} has numbers with more digits than readers of JSON keep: those are text, with all \
+             their digits, and filters take them as text; `series` rounds them",
+            long.join(", ")
+        );
+        warnings.push(Warning::new(LONG_NUMBERS, message));
+    }
+    if report.n_nulls_in_lists > 0 {
+        let nulls = n_of(report.n_nulls_in_lists, "null", "nulls");
+        let message = format!("{nulls} inside of lists left out");
+        warnings.push(Warning::new("list_nulls", message));
+    }
     if report.n_repeated_in_lists > 0 {
         let message = format!(
-            "{} values were repeated in one list and are kept once",
-            report.n_repeated_in_lists
+            "{} repeated in one list, kept once",
+            n_of(report.n_repeated_in_lists, "value was", "values were")
         );
         warnings.push(Warning::new("list_values_once", message));
     }
@@ -262,6 +299,10 @@ pub(crate) fn load_warnings(
         warnings.push(Warning::new("source_cells_cut", message));
     }
     warnings
+}
+
+fn n_of(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Says which values of the used fields their closed lists do not hold. What was found is kept a
@@ -327,8 +368,9 @@ fn unknown_values(schema: &Schema, name: &str, facet: &columns::Facet) -> Option
             (false, false) => format!("`{text}`"),
         })
         .collect();
+    let rows = if n_rows == 1 { "row has" } else { "rows have" };
     let message = format!(
-        "{n_rows} rows have a {name} outside the allowed values: {}{}",
+        "{n_rows} {rows} a {name} outside the allowed values: {}{}",
         named.join(", "),
         if outside.len() > NAMED_UNKNOWN_VALUES { ", …" } else { "" }
     );

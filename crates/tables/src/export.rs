@@ -1,6 +1,7 @@
 //! All rows of a query, written page by page: what `query_table` would show over all its pages,
 //! with the same fields, in the same order, redacted in the same way.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use columns::{ColumnInfo, Kind, ParquetWriter, Query, Sort, Value as Cell};
@@ -128,7 +129,11 @@ impl Service {
             .iter()
             .map(|name| table.schema.field(name).is_none_or(crate::schema::is_redacted))
             .collect();
-        let mut writer = Writer::new(format, out, &infos).map_err(failed)?;
+        let decimals = match format {
+            ExportFormat::Parquet => long_decimals(table, deadline)?,
+            ExportFormat::Csv | ExportFormat::JsonLines => BTreeMap::new(),
+        };
+        let mut writer = Writer::new(format, out, &infos, decimals).map_err(failed)?;
         let (mut n_rows, mut n_marked) = (0, 0);
         loop {
             let answer = table.ask(&query, deadline)?;
@@ -166,6 +171,14 @@ impl Service {
     }
 }
 
+/// Gives the columns of numbers that no float keeps: in Parquet they need a type of their own.
+fn long_decimals(table: &ServedTable, deadline: &Deadline) -> Result<BTreeMap<String, Option<u8>>> {
+    let report = table.engine.load_report(deadline);
+    report
+        .map(|report| report.long_decimals)
+        .map_err(|cause| Error::of_source(&table.schema.name, cause))
+}
+
 fn is_text(columns: &[ColumnInfo], name: &str) -> bool {
     columns.iter().any(|column| column.name == name && column.kind == Kind::Text)
 }
@@ -188,7 +201,12 @@ fn change(cell: &mut Cell, format: ExportFormat, redact: &dyn Fn(&str) -> Option
             }
         }
         Cell::List(items) => items.iter_mut().for_each(|item| change(item, format, redact)),
-        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) | Cell::Timestamp(_) => {}
+        Cell::Null
+        | Cell::Integer(_)
+        | Cell::Real(_)
+        | Cell::Decimal(_)
+        | Cell::Boolean(_)
+        | Cell::Timestamp(_) => {}
     }
 }
 
@@ -231,12 +249,13 @@ impl<'o> Writer<'o> {
         format: ExportFormat,
         out: &'o mut (dyn Write + Send),
         columns: &[ColumnInfo],
+        decimals: BTreeMap<String, Option<u8>>,
     ) -> std::io::Result<Self> {
         Ok(match format {
             ExportFormat::Csv => Writer::Csv { out, has_header: false },
             ExportFormat::JsonLines => Writer::JsonLines(out),
             ExportFormat::Parquet => {
-                let writer = ParquetWriter::new(out, columns.to_vec());
+                let writer = ParquetWriter::new(out, columns.to_vec(), decimals);
                 Writer::Parquet(Box::new(writer.map_err(std::io::Error::other)?))
             }
         })

@@ -1,17 +1,19 @@
 //! Figures of groups as they are shown: without the noise of floats, and with a word about those
 //! that a number cannot hold.
 
-use columns::{Aggregate, GroupBy, Measure, Op, Value as Cell};
+use columns::{Aggregate, GroupBy, Op, Value as Cell};
 use model::Warning;
+
+/// The code of the warning about numbers that are text.
+pub(crate) const LONG_NUMBERS: &str = "long_numbers";
 
 /// Says what of the figures is not exact, or not there. `names` are those of groups and measures.
 pub(crate) fn figure_warnings(
     wanted: &Aggregate,
     names: &[String],
     rows: &[Vec<Cell>],
-    columns: &[columns::ColumnInfo],
 ) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = warn_of_long_sums(wanted, rows, columns).into_iter().collect();
+    let mut warnings: Vec<Warning> = warn_of_long_figures(names, rows).into_iter().collect();
     let n_groupings = wanted.group_by.len();
     let cells_of = |at: usize| rows.iter().filter_map(move |row| row.get(at));
     for (at, name) in names.iter().enumerate().skip(n_groupings) {
@@ -44,27 +46,21 @@ pub(crate) fn figure_warnings(
     warnings
 }
 
-/// Says that a sum of whole numbers is longer than a whole number can be.
-fn warn_of_long_sums(
-    wanted: &Aggregate,
-    rows: &[Vec<Cell>],
-    columns: &[columns::ColumnInfo],
-) -> Option<Warning> {
-    let is_long = |place: usize, measure: &Measure| {
-        let is_whole = columns
-            .iter()
-            .any(|column| measure.column.as_ref() == Some(&column.name) && column.is_whole);
-        measure.op == Op::Sum
-            && is_whole
-            && rows
-                .iter()
-                .any(|row| matches!(row.get(wanted.group_by.len() + place), Some(Cell::Real(_))))
+/// Says which figures are text, since they have more digits than a number of JSON is sure to keep.
+fn warn_of_long_figures(names: &[String], rows: &[Vec<Cell>]) -> Option<Warning> {
+    let is_long = |at: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(at));
+        cells.any(|cell| matches!(cell, Cell::Decimal(_)) && cell.to_json().is_string())
     };
-    let has_long =
-        wanted.measures.iter().enumerate().any(|(place, measure)| is_long(place, measure));
-    has_long.then(|| {
-        let message = format!("sums beyond {} are rounded to sixteen digits", i64::MAX);
-        Warning::new("sums_rounded", message)
+    let named = names.iter().enumerate().filter(|(at, _)| is_long(*at));
+    let named: Vec<String> = named.map(|(_, name)| format!("`{name}`")).collect();
+    (!named.is_empty()).then(|| {
+        let message = format!(
+            "{} has numbers with more digits than readers of JSON keep: those are text, with all \
+             their digits",
+            named.join(", ")
+        );
+        Warning::new(LONG_NUMBERS, message)
     })
 }
 
@@ -79,6 +75,7 @@ pub(crate) fn rounded(cell: &Cell, op: Option<Op>) -> Cell {
         other @ (Cell::Null
         | Cell::Text(_)
         | Cell::Integer(_)
+        | Cell::Decimal(_)
         | Cell::Boolean(_)
         | Cell::Timestamp(_)
         | Cell::List(_)) => other.clone(),

@@ -287,10 +287,7 @@ impl Tested<'_> {
         let is_empty = match (&range.low, &range.high) {
             (Cell::Integer(low), Cell::Integer(high))
             | (Cell::Timestamp(low), Cell::Timestamp(high)) => low > high,
-            (low, high) => match (low.as_f64(), high.as_f64()) {
-                (Some(low), Some(high)) => low > high,
-                _ => false,
-            },
+            (low, high) => low.is_above(high),
         };
         if is_empty {
             return Err(Error::EmptyRange {
@@ -338,6 +335,7 @@ impl Tested<'_> {
     pub(crate) fn text(&self, value: &Cell) -> Result<String> {
         let text = match value {
             Cell::Text(text) => text.clone(),
+            Cell::Decimal(number) => number.to_string(),
             Cell::Integer(_) | Cell::Real(_) => value.to_json().to_string(),
             Cell::Null | Cell::Boolean(_) | Cell::Timestamp(_) | Cell::List(_) => {
                 return Err(wrong_value(self.name, "a string", value));
@@ -363,6 +361,7 @@ impl Tested<'_> {
             | Cell::Text(_)
             | Cell::Integer(_)
             | Cell::Real(_)
+            | Cell::Decimal(_)
             | Cell::Boolean(_)
             | Cell::Timestamp(_)) => vec![one.clone()],
         };
@@ -382,20 +381,19 @@ pub(crate) fn flag(value: &Cell) -> Option<bool> {
     match value {
         Cell::Boolean(flag) => Some(*flag),
         Cell::Text(text) => text.to_ascii_lowercase().parse().ok(),
-        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Timestamp(_) | Cell::List(_) => None,
+        Cell::Null
+        | Cell::Integer(_)
+        | Cell::Real(_)
+        | Cell::Decimal(_)
+        | Cell::Timestamp(_)
+        | Cell::List(_) => None,
     }
 }
 
 fn number(value: &Cell) -> Option<Cell> {
     match value {
-        Cell::Integer(_) | Cell::Real(_) => Some(value.clone()),
-        Cell::Text(text) => {
-            let text = text.trim();
-            let whole = text.parse::<i64>().ok().map(Cell::Integer);
-            whole.or_else(|| {
-                text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Cell::Real)
-            })
-        }
+        Cell::Integer(_) | Cell::Real(_) | Cell::Decimal(_) => Some(value.clone()),
+        Cell::Text(text) => Cell::number(text),
         Cell::Null | Cell::Boolean(_) | Cell::Timestamp(_) | Cell::List(_) => None,
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn moment(value: &Value, zone: &Zone, end: End) -> Option<i64> {
         Value::Integer(millis) | Value::Timestamp(millis) => Some(*millis),
         Value::Real(millis) => Some(millis.floor() as i64),
         Value::Text(text) => from_text(text.trim(), zone, end),
-        Value::Null | Value::Boolean(_) | Value::List(_) => None,
+        Value::Null | Value::Decimal(_) | Value::Boolean(_) | Value::List(_) => None,
     }
 }
 

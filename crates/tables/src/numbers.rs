@@ -97,7 +97,10 @@ pub(crate) fn digits_of(value: &Value) -> Option<String> {
         Value::Real(number) if number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(number) => {
             Some(number.to_string())
         }
-        Value::Integer(_) | Value::Real(_) => Some(NO_CODE.to_owned()),
+        Value::Decimal(number) if number.is_whole() && !number.is_negative() => {
+            Some(number.to_string())
+        }
+        Value::Integer(_) | Value::Real(_) | Value::Decimal(_) => Some(NO_CODE.to_owned()),
         Value::Null | Value::Text(_) | Value::Boolean(_) | Value::Timestamp(_) | Value::List(_) => {
             None
         }

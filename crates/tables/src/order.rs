@@ -116,8 +116,11 @@ fn mark_in(value: &Cell) -> Option<&'static str> {
     match value {
         Cell::Text(text) => text::find_private(text).first().map(|piece| piece.kind.mark()),
         Cell::List(items) => items.iter().find_map(mark_in),
-        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) | Cell::Timestamp(_) => {
-            None
-        }
+        Cell::Null
+        | Cell::Integer(_)
+        | Cell::Real(_)
+        | Cell::Decimal(_)
+        | Cell::Boolean(_)
+        | Cell::Timestamp(_) => None,
     }
 }

@@ -161,7 +161,7 @@ pub(crate) fn is_private(value: &Cell) -> bool {
         Cell::Null => false,
         Cell::List(values) => values.iter().any(is_private),
         Cell::Text(text) => !text::find_private(text).is_empty(),
-        Cell::Integer(_) | Cell::Real(_) => private_kind(value).is_some(),
+        Cell::Integer(_) | Cell::Real(_) | Cell::Decimal(_) => private_kind(value).is_some(),
         Cell::Boolean(_) | Cell::Timestamp(_) => false,
     }
 }
@@ -179,6 +179,7 @@ fn items(cell: &Cell) -> &[Cell] {
         | Cell::Text(_)
         | Cell::Integer(_)
         | Cell::Real(_)
+        | Cell::Decimal(_)
         | Cell::Boolean(_)
         | Cell::Timestamp(_)) => std::slice::from_ref(one),
     }

@@ -207,6 +207,7 @@ pub(crate) fn as_in_rows(value: &Value) -> Value {
         | Value::Text(_)
         | Value::Integer(_)
         | Value::Real(_)
+        | Value::Decimal(_)
         | Value::Boolean(_)) => other.clone(),
     }
 }
@@ -240,6 +241,7 @@ fn change_cell(
         Value::Null
         | Value::Integer(_)
         | Value::Real(_)
+        | Value::Decimal(_)
         | Value::Boolean(_)
         | Value::Timestamp(_) => {}
     }
@@ -256,6 +258,7 @@ fn cut_value(value: &mut Value) {
         Value::Null
         | Value::Integer(_)
         | Value::Real(_)
+        | Value::Decimal(_)
         | Value::Boolean(_)
         | Value::Timestamp(_) => {}
     }

@@ -30,6 +30,7 @@ pub(crate) fn hide(cell: &mut Cell) -> usize {
         Cell::Text(_)
         | Cell::Integer(_)
         | Cell::Real(_)
+        | Cell::Decimal(_)
         | Cell::Boolean(_)
         | Cell::Timestamp(_) => {
             *cell = Cell::Text(MARK.to_owned());

@@ -193,10 +193,9 @@ impl ServedTable {
             let time_zone = zone.name().to_owned();
             response.series = Some(Series { field, sum, time_zone, answer });
             if series.n_without_time > 0 {
-                let message = format!(
-                    "{} rows have no {} and are not in the series",
-                    series.n_without_time, wanted.field
-                );
+                let n_rows = series.n_without_time;
+                let rows = if n_rows == 1 { "row without" } else { "rows without" };
+                let message = format!("{n_rows} {rows} {} left out of the series", wanted.field);
                 response.warnings.push(Warning::new("rows_without_time", message));
             }
         }

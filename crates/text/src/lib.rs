@@ -72,12 +72,14 @@ pub use name::is_abbreviation;
 pub use nearest::{nearest, nearest_with_likeness};
 pub use negation::is_denied;
 pub use query_filters::{
-    MAX_FILTERED_QUERY_CHARS, QueryFilters, extensions_named, query_filters, year_bounds,
+    MAX_FILTERED_QUERY_CHARS, QueryFilters, denies_filter, extensions_named, query_filters,
+    year_bounds,
 };
 pub use redact::{
-    PASSAGE_EDGE, PieceContext, PrivateKind, PrivatePiece, REDACTION_CONTEXT_CHARS, Redaction,
-    SecretTable, context_before, cut_outside_private, find_private, hide_keys, is_secret_heading,
-    is_secret_name, redact, redact_piece, redact_window, secret_tables, window_outside_private,
+    Ended, JsonHeadings, LateNames, PASSAGE_EDGE, PieceContext, PrivateKind, PrivatePiece,
+    REDACTION_CONTEXT_CHARS, Redaction, SecretTable, Verdict, context_before, cut_outside_private,
+    find_private, hide_keys, is_secret_heading, is_secret_name, redact, redact_piece,
+    redact_window, secret_tables, window_outside_private,
 };
 pub use sentence::sentences;
 pub use tokens::count_tokens;

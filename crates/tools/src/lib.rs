@@ -36,6 +36,7 @@ mod exposure;
 mod instructions;
 mod paging;
 mod per_caller;
+mod read_on;
 mod registry;
 mod resources;
 mod served;

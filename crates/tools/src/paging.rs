@@ -160,6 +160,16 @@ pub(crate) struct RankedPage<'a> {
     pub(crate) looked_to: Option<u64>,
 }
 
+/// What is behind what was found.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Behind {
+    /// Up to where a page in the fixed order was looked at, where others are behind that.
+    pub(crate) looked_to: Option<u64>,
+    /// Whether others may pass the threshold that were not judged for a page by rank: a walk that found
+    /// something goes on with them in the fixed order.
+    pub(crate) has_unjudged: bool,
+}
+
 /// Takes the page of a walk out of everything that was found: what is best without what was given,
 /// or what is next in the fixed order once the walk is closed.
 pub(crate) fn take_page<T>(
@@ -167,18 +177,20 @@ pub(crate) fn take_page<T>(
     name: impl Fn(&T) -> &str,
     given: &Given,
     limit: usize,
-    looked_to: Option<u64>,
+    behind: Behind,
 ) -> (Rest, Option<u64>) {
     found.retain(|item| !given.holds(name(item)));
     if given.is_closed() {
         found.sort_by_key(|item| Given::place_of(name(item)));
     }
     // What is cut off comes with the next page, which begins behind the last that is kept.
-    let looked_to = looked_to.filter(|_| found.len() <= limit);
+    let has_unjudged =
+        behind.has_unjudged && !given.is_closed() && (given.n_named() > 0 || !found.is_empty());
+    let looked_to = behind.looked_to.filter(|_| found.len() <= limit);
     let rest = match found.len() > limit {
         true if given.is_closed() => Rest::InOrder,
         true => Rest::ByRank,
-        false if looked_to.is_some() => Rest::InOrder,
+        false if looked_to.is_some() || has_unjudged => Rest::InOrder,
         false => Rest::None,
     };
     found.truncate(limit);
@@ -261,7 +273,7 @@ pub(crate) fn fixed_order() -> Warning {
 /// Refuses what is no cursor.
 pub(crate) fn bad_cursor(cursor: &str) -> crate::ToolError {
     let shown: String = cursor.chars().take(100).collect();
-    crate::ToolError::bad_request(format!("`cursor` is no cursor of this tool: `{shown}`"))
+    crate::ToolError::bad_request(format!("`cursor` is not a cursor of this tool: `{shown}`"))
         .with_detail("argument", "cursor")
         .with_hint("pass `next` of the answer before, or leave `cursor` out to begin again")
 }

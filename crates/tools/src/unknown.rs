@@ -36,6 +36,12 @@ const FAMILIES: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Says that a tool has nothing to work on, and what it would need.
+pub(crate) fn without_work(name: &str) -> Option<String> {
+    let (_, missing) = FAMILIES.iter().find(|(tools, _)| tools.contains(&name))?;
+    Some(format!("`{name}` has no data to work on: {missing}"))
+}
+
 /// Says that a caller has no such tool, and names those that they have.
 pub fn unknown_tool(name: &str, registry: &Registry, caller: &Caller) -> (String, Vec<String>) {
     let listed = registry.list(caller);
@@ -49,7 +55,7 @@ pub fn unknown_tool(name: &str, registry: &Registry, caller: &Caller) -> (String
             format!("`{shown}` is not served here; there are `{}`", names.join("`, `"))
         }
         Some((_, missing)) if registry.exposure().allows(name, caller) => {
-            format!("`{shown}` has nothing to work on: {missing}")
+            format!("`{shown}` has no data to work on: {missing}")
         }
         _ => format!("unknown tool `{shown}`"),
     };
@@ -76,7 +82,7 @@ mod tests {
         let registry = Registry::new(vec![Box::new(Search::new(fixture.across.clone(), links))]);
         let caller = Caller::local_admin();
         let told = |name: &str, registry: &Registry| unknown_tool(name, registry, &caller).0;
-        let expected = "`search_filters` has nothing to work on: no names or codes are served to you \
+        let expected = "`search_filters` has no data to work on: no names or codes are served to you \
              (`[[dimensions]]`)";
         assert_eq!(told("search_filters", &registry), expected);
         assert_eq!(told("serch", &registry), "unknown tool `serch`; did you mean `search`?");
@@ -85,5 +91,31 @@ mod tests {
         let registry = registry.exposed(Exposure::default().and(&hidden));
         assert_eq!(told("search_filters", &registry), "unknown tool `search_filters`");
         assert_eq!(unknown_tool("x", &registry, &caller).1, ["search"]);
+    }
+
+    /// A tool that is not listed for want of anything to work on answered an empty list. A base that is
+    /// named is looked for all the same: whether there is one, and whose, is another answer.
+    #[test]
+    fn a_tool_without_anything_to_work_on_says_so() {
+        let fixture = Fixture::new();
+        let bases = crate::knowledge::ListKnowledgeBases::new(fixture.knowledge.clone());
+        let registry = Registry::new(vec![Box::new(bases)]);
+        let caller = Caller::local_admin();
+        assert!(registry.list(&caller).is_empty());
+        let listed = registry.get("list_knowledge_bases", &caller).unwrap();
+        let call = || {
+            listed.tool.call(&crate::Call {
+                caller: &caller,
+                arguments: &serde_json::Map::new(),
+                deadline: &model::Deadline::after(std::time::Duration::from_secs(60)),
+                budget: text::Budget { chars: 100_000, tokens: 25_000 },
+                progress: &|_| {},
+            })
+        };
+        let told = call().map(|answer| answer.value).unwrap_err().message;
+        assert!(told.contains("there is no knowledge base that you may read"), "{told}");
+        assert_eq!(told, unknown_tool("list_knowledge_bases", &registry, &caller).0);
+        fixture.base_of(&caller);
+        assert_eq!(call().unwrap().n_results, 1);
     }
 }

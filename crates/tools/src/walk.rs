@@ -79,7 +79,7 @@ pub(crate) fn place_in(cursor: &str) -> Result<(&str, &str), ToolError> {
 }
 
 /// What is said of a cursor of another list.
-pub(crate) const OTHER_LIST: &str = "is of another tool or other arguments";
+pub(crate) const OTHER_LIST: &str = "belongs to another tool or to other arguments";
 
 /// Refuses a cursor of another list.
 pub(crate) fn other_list(cursor: &str) -> ToolError {
@@ -117,7 +117,7 @@ mod tests {
         }
         for nonsense in ["", "2000", "w", "copies2/", "w~", "~abc", "資料~資"] {
             let refused = walk.read_given(Some(nonsense)).unwrap_err();
-            assert!(refused.message.contains("no cursor"), "{nonsense}: {refused}");
+            assert!(refused.message.contains("not a cursor"), "{nonsense}: {refused}");
         }
     }
 }

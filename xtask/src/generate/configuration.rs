@@ -1,7 +1,7 @@
 //! The page of settings: the configuration's structs with the sentence above each field, its type,
 //! its default, and one example that has every key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
 
@@ -90,7 +90,9 @@ pub(super) fn page() -> anyhow::Result<Page> {
     let mut table = TableWriter { sources: &sources, text: &mut text, keys: &mut keys };
     table.rows(ROOT.0, &root, "", MAX_DEPTH)?;
     let example = fs_err::read_to_string(project::root().join(EXAMPLE))?;
-    let missing: Vec<&String> = keys.iter().filter(|key| !has_key(&example, key)).collect();
+    let shown = keys_shown(&example);
+    let is_missing = |key: &&String| !shown.contains(&key.replace("[]", ""));
+    let missing: Vec<&String> = keys.iter().filter(is_missing).collect();
     text.push_str(&format!("\n## Example\n\n```toml\n{}\n```\n", example.trim_end()));
     anyhow::ensure!(missing.is_empty(), "`{EXAMPLE}` lacks {missing:?}");
     let unknown: Vec<&str> = text.lines().filter(|row| is_type_shown(row)).collect();
@@ -105,18 +107,48 @@ fn is_type_shown(row: &str) -> bool {
     kind.split('`').skip(1).step_by(2).any(|word| word.starts_with(char::is_uppercase))
 }
 
-/// Tells whether a line of the example sets the last part of a key, or a section ends with it.
-fn has_key(example: &str, key: &str) -> bool {
-    let name = key.rsplit('.').next().unwrap_or(key).trim_end_matches("[]");
-    example.lines().map(str::trim_start).any(|line| {
+/// Gives every key that the example sets, with the sections that it is in; also those that are
+/// commented out, as what cannot be given beside something else is.
+fn keys_shown(example: &str) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    let (mut section, mut unfinished) = (String::new(), String::new());
+    for line in example.lines().map(str::trim) {
         let line = line.strip_prefix("# ").unwrap_or(line);
-        line.split_once(" =").is_some_and(|(start, _)| start == name)
-            || line.contains(&format!("{{ {name} ="))
-            || line.contains(&format!(", {name} ="))
-            // `[views.parameters.host]` shows `parameters`, whose own keys are the reader's.
-            || line.starts_with('[')
-                && line.trim_matches(['[', ']']).split('.').any(|part| part == name)
-    })
+        if unfinished.is_empty() && line.starts_with('[') {
+            section = line.split(']').next().unwrap_or(line).replace('[', "") + ".";
+            add_section(&mut keys, &section);
+            continue;
+        }
+        // A value may have several lines.
+        unfinished.push_str(line);
+        if !unfinished.contains(" = ") {
+            unfinished.clear();
+        } else if let Ok(table) = toml::from_str::<toml::Table>(&unfinished) {
+            add_keys(&mut keys, &section, &table);
+            unfinished.clear();
+        } else {
+            unfinished.push('\n');
+        }
+    }
+    keys
+}
+
+/// Adds a section with those that it is in: `[views.parameters.host]` shows `views.parameters`.
+fn add_section(keys: &mut BTreeSet<String>, section: &str) {
+    let ends = section.match_indices('.').map(|(end, _)| section[..end].to_owned());
+    keys.extend(ends);
+}
+
+/// Adds the keys of a section and of what is in it.
+fn add_keys(keys: &mut BTreeSet<String>, section: &str, table: &toml::Table) {
+    for (name, value) in table {
+        let key = format!("{section}{name}");
+        let in_list = value.as_array().into_iter().flatten();
+        for table in in_list.chain([value]).filter_map(toml::Value::as_table) {
+            add_keys(keys, &format!("{key}."), table);
+        }
+        keys.insert(key);
+    }
 }
 
 /// Writes rows of the page, and remembers the keys.
@@ -235,11 +267,14 @@ impl Sources {
     /// not say.
     fn default_of(&self, of: &str, field: &Field) -> Option<String> {
         let Field { name, kind, has_default, function, .. } = field;
-        if let Some(value) = self.defaults.of(of, name, function.as_deref()) {
-            return Some(if value == "none" { value } else { format!("`{value}`") });
+        let value = self.defaults.of(of, name, function.as_deref());
+        if let Some(value) = value.filter(|value| value != "none") {
+            return Some(format!("`{value}`"));
         }
-        if kind.starts_with("Option<") {
-            return Some("none".to_owned());
+        if let Some(inner) = kind.strip_prefix("Option<") {
+            let inner = inner.trim_end_matches('>').rsplit("::").next().unwrap_or(inner);
+            let words = self.enums.get(inner).map_or(&[][..], |words| &words.words);
+            return Some(default_word(&field.what, words).unwrap_or_else(|| "none".to_owned()));
         }
         if !has_default {
             return Some("required".to_owned());
@@ -261,6 +296,14 @@ impl Sources {
             }
         })
     }
+}
+
+/// Gives the word that a sentence calls the default, of those that may be given: `` `sqlite`, a file
+/// (default) ``.
+fn default_word(what: &str, words: &[String]) -> Option<String> {
+    let before = what.split_once("(default)")?.0;
+    let named = words.iter().filter_map(|word| Some((before.rfind(&format!("`{word}`"))?, word)));
+    named.max().map(|(_, word)| format!("`\"{word}\"`"))
 }
 
 /// Finds enums whose variants are words of the configuration.
@@ -544,12 +587,25 @@ pub enum Inner {
         assert!(!is_type_shown("| `a` | `\"ymd\"`, `true` or `false` | none | `Word`. |"));
     }
 
+    /// `tenants` of one section passed for that of every other.
     #[test]
-    fn an_example_has_a_key_in_a_line_or_a_section() {
-        let example = "listen = 1\n[[auth.keys]]\nallow = { roles = [], tenants = [] }\n# a = 2\n";
-        for key in ["server.listen", "auth.keys[]", "allow.tenants", "allow.roles", "a"] {
-            assert!(has_key(example, key), "{key}");
-        }
-        assert!(!has_key(example, "lis"));
+    fn an_example_has_a_key_with_the_sections_it_is_in() {
+        let example = "# b = 2\n[[auth.keys]]\nroles = [\n  \"a\",\n]\n[files]\n\
+                       roots = [\"x\", { path = \"y\", allow = { roles = [] } }]\n# [store]\n";
+        let shown = keys_shown(example);
+        let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+        let of_files = ["files", "files.roots", "files.roots.allow", "files.roots.allow.roles"];
+        let mut expected = vec!["auth", "auth.keys", "auth.keys.roles", "b"];
+        expected.extend(of_files);
+        expected.extend(["files.roots.path", "store"]);
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_sentence_may_name_the_default() {
+        let words = ["sqlite".to_owned(), "postgres".to_owned()];
+        let said = "Where: `sqlite`, a file (default), or `postgres`.";
+        assert_eq!(default_word(said, &words).as_deref(), Some("`\"sqlite\"`"));
+        assert_eq!(default_word("Earlier name of `sqlite`.", &words), None);
     }
 }

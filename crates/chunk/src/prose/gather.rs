@@ -14,30 +14,42 @@ const OVERFILL_SHARE: usize = 6;
 /// Most characters of a table's first row that are repeated as a heading.
 const MAX_HEADER_ROW_CHARS: usize = 200;
 
-/// Makes passages of units.
-pub(super) fn gather(
-    whole: &str,
-    blocks: &[Block],
-    units: &[Unit],
-    config: &ProseConfig,
-) -> Vec<Piece> {
-    let mut gathering =
-        Gathering { whole, blocks, config, headings: Vec::new(), open: None, pieces: Vec::new() };
-    for unit in units {
-        gathering.take(unit);
-    }
-    gathering.close();
-    gathering.pieces
-}
-
-struct Gathering<'a> {
-    whole: &'a str,
-    blocks: &'a [Block],
+/// Makes passages of the units of one place after the other.
+pub(super) struct Gathering<'a> {
     config: &'a ProseConfig,
     /// Headings above the current place, with their levels.
     headings: Vec<(u8, &'a str)>,
-    open: Option<Open>,
+    /// Characters of the whole text before the place that comes next.
+    n_chars_before: usize,
     pieces: Vec<Piece>,
+}
+
+impl<'a> Gathering<'a> {
+    pub(super) fn new(config: &'a ProseConfig) -> Self {
+        Gathering { config, headings: Vec::new(), n_chars_before: 0, pieces: Vec::new() }
+    }
+
+    /// Takes a place, with its whole text; no passage goes on beyond it.
+    pub(super) fn take_place(&mut self, whole: &str, blocks: &'a [Block], units: &[Unit]) {
+        let mut place = Place { whole, blocks, gathering: self, open: None };
+        for unit in units {
+            place.take(unit);
+        }
+        place.close();
+        self.n_chars_before += whole.chars().count() + BLOCK_SEPARATOR.chars().count();
+    }
+
+    pub(super) fn into_pieces(self) -> Vec<Piece> {
+        self.pieces
+    }
+}
+
+/// The place whose units are gathered now.
+struct Place<'p, 'a> {
+    whole: &'p str,
+    blocks: &'a [Block],
+    gathering: &'p mut Gathering<'a>,
+    open: Option<Open>,
 }
 
 /// A passage that is not full yet.
@@ -51,18 +63,16 @@ struct Open {
     only_headings: bool,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> Place<'_, 'a> {
     fn take(&mut self, unit: &Unit) {
         let Some(block) = self.blocks.get(unit.block_idx) else { return };
-        let is_new_place =
-            self.open.as_ref().is_some_and(|open| !same_place(&open.pointer, &block.pointer));
         let starts_section = matches!(block.kind, BlockKind::Heading(_))
             && self.open.as_ref().is_some_and(|open| {
                 let is_enough = (open.end.char - open.start.char) * MIN_SHARE_BEFORE_HEADING
-                    >= self.config.target_chars;
+                    >= self.gathering.config.target_chars;
                 is_enough && !open.only_headings
             });
-        if is_new_place || starts_section {
+        if starts_section {
             self.close();
         }
         let is_full = self.open.as_ref().is_some_and(|open| !self.fits(open, unit, block));
@@ -84,13 +94,13 @@ impl<'a> Gathering<'a> {
 
     fn fits(&self, open: &Open, unit: &Unit, block: &Block) -> bool {
         let n_chars = unit.end.char - open.start.char;
-        let target = self.config.target_chars;
+        let target = self.gathering.config.target_chars;
         let same_block = open.last_block_idx == unit.block_idx;
         let is_tail = unit.ends_block && same_block;
         let limit = if open.only_headings {
-            self.config.max_chars
+            self.gathering.config.max_chars
         } else if is_tail && !matches!(block.kind, BlockKind::Table | BlockKind::Code) {
-            (target + target / OVERFILL_SHARE).min(self.config.max_chars)
+            (target + target / OVERFILL_SHARE).min(self.gathering.config.max_chars)
         } else {
             target
         };
@@ -110,8 +120,9 @@ impl<'a> Gathering<'a> {
             return None;
         }
         // The repeated part must leave room for what is new.
-        let room = self.config.target_chars.saturating_sub(unit.end.char - open.end.char);
-        let n_shared = self.config.overlap_chars.min(room);
+        let n_free =
+            self.gathering.config.target_chars.saturating_sub(unit.end.char - open.end.char);
+        let n_shared = self.gathering.config.overlap_chars.min(n_free);
         let from = open.end.back(self.whole, n_shared);
         if from <= open.start || n_shared == 0 {
             return None;
@@ -124,7 +135,7 @@ impl<'a> Gathering<'a> {
     fn start_piece(&self, unit: &Unit, block: &Block, overlap: Option<Cursor>) -> Open {
         let is_heading = matches!(block.kind, BlockKind::Heading(_));
         let mut headings: Vec<String> =
-            self.headings.iter().map(|(_, text)| (*text).to_owned()).collect();
+            self.gathering.headings.iter().map(|(_, text)| (*text).to_owned()).collect();
         if is_heading {
             headings.pop();
         }
@@ -181,24 +192,26 @@ impl<'a> Gathering<'a> {
         // A heading that was cut in several units is entered once.
         let is_first = unit.n_lines_before == 0
             && self
+                .gathering
                 .headings
                 .last()
                 .is_none_or(|(_, text)| !std::ptr::eq(*text, heading_words(block)));
         if !is_first {
             return;
         }
-        while self.headings.last().is_some_and(|(above, _)| *above >= level) {
-            self.headings.pop();
+        while self.gathering.headings.last().is_some_and(|(above, _)| *above >= level) {
+            self.gathering.headings.pop();
         }
-        self.headings.push((level, heading_words(block)));
+        self.gathering.headings.push((level, heading_words(block)));
     }
 
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
         let text = self.whole.get(open.start.byte..open.end.byte).unwrap_or_default();
-        self.pieces.push(Piece {
+        let n_before = self.gathering.n_chars_before;
+        self.gathering.pieces.push(Piece {
             text: text.to_owned(),
-            span: Span::new(open.start.char, open.end.char),
+            span: Span::new(n_before + open.start.char, n_before + open.end.char),
             pointer: open.pointer,
             headings: open.headings,
         });
@@ -211,7 +224,7 @@ fn heading_words(block: &Block) -> &str {
 }
 
 /// Tells whether two blocks may be in one passage: the same place, or lines of one text.
-fn same_place(one: &Pointer, other: &Pointer) -> bool {
+pub(super) fn same_place(one: &Pointer, other: &Pointer) -> bool {
     match (one, other) {
         (Pointer::Line(_), Pointer::Line(_)) => true,
         (

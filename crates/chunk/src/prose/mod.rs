@@ -50,7 +50,30 @@ pub struct Piece {
 /// A passage never joins two places (pages, slides, sheets, messages); only lines of one text
 /// are joined, and the passage then points to its first line.
 pub fn cut_prose(blocks: &[Block], config: &ProseConfig) -> Vec<Piece> {
-    let whole = Block::whole_text(blocks);
-    let units = units::take_apart(&whole, blocks, config);
-    gather::gather(&whole, blocks, &units, config)
+    // The places are taken one by one: a large document is not in memory a second time.
+    let mut gathering = gather::Gathering::new(config);
+    for place in places(blocks) {
+        let whole = Block::whole_text(place);
+        let units = units::take_apart(&whole, place, config);
+        gathering.take_place(&whole, place, &units);
+    }
+    gathering.into_pieces()
+}
+
+/// Divides blocks where no passage may go on. A blank block is no place.
+fn places(blocks: &[Block]) -> Vec<&[Block]> {
+    let mut places = Vec::new();
+    let (mut begun, mut last): (usize, Option<&Pointer>) = (0, None);
+    for (block_idx, block) in blocks.iter().enumerate() {
+        if block.text.trim().is_empty() {
+            continue;
+        }
+        if last.is_some_and(|last| !gather::same_place(last, &block.pointer)) {
+            places.extend(blocks.get(begun..block_idx));
+            begun = block_idx;
+        }
+        last = Some(&block.pointer);
+    }
+    places.extend(blocks.get(begun..).filter(|rest| !rest.is_empty()));
+    places
 }

@@ -65,6 +65,7 @@ fn to_array(list: &[Value], of: &str) -> String {
         Value::Null
         | Value::Integer(_)
         | Value::Real(_)
+        | Value::Decimal(_)
         | Value::Boolean(_)
         | Value::Timestamp(_)
         | Value::List(_) => format!("'{}'", item.to_row_json().to_string().trim_matches('"')),

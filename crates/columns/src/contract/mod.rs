@@ -130,6 +130,7 @@ impl Model {
                     Value::Text(text) => format!("\"{}\"", text.replace('"', "\"\"")),
                     Value::Integer(_)
                     | Value::Real(_)
+                    | Value::Decimal(_)
                     | Value::Boolean(_)
                     | Value::Timestamp(_)
                     | Value::List(_) => {
@@ -158,6 +159,7 @@ impl Model {
                     Value::Text(text) => text.clone().into(),
                     Value::Integer(number) => (*number).into(),
                     Value::Real(number) => (*number).into(),
+                    Value::Decimal(number) => number.to_string().into(),
                     Value::Boolean(flag) => i64::from(*flag).into(),
                     Value::Timestamp(millis) => match moments {
                         Moments::Iso => crate::to_iso(*millis).into(),
@@ -415,6 +417,7 @@ fn misfit_line(misfit: &crate::Misfit) -> String {
 }
 
 mod aggregate;
+mod decimals;
 mod lists;
 mod long_numbers;
 mod postgres;

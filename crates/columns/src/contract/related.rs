@@ -25,6 +25,7 @@ impl Tables {
         let mut numbers = Numbers::new(seed);
         let key = |numbers: &mut Numbers| match numbers.below(16) {
             0 => Value::Null,
+            1 => Value::from(""),
             n => Value::from(format!("k{n}").as_str()),
         };
         let other: Vec<Vec<Value>> = (0..N_OTHER)
@@ -43,7 +44,7 @@ impl Tables {
             .collect();
         let rows = base.iter().map(|row| {
             let found: Vec<&Vec<Value>> =
-                other.iter().filter(|other| row[2] != Value::Null && other[0] == row[2]).collect();
+                other.iter().filter(|other| is_key(&row[2]) && other[0] == row[2]).collect();
             let values = match found.as_slice() {
                 [only] => only[1..].to_vec(),
                 _ => vec![Value::Null; 3],
@@ -57,10 +58,22 @@ impl Tables {
     /// Counts the keys that several rows have.
     fn n_repeated(&self) -> u64 {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for key in self.other.iter().filter_map(|row| row[0].as_str()) {
+        for key in self.other.iter().filter(|row| is_key(&row[0])).filter_map(|row| row[0].as_str())
+        {
             *counts.entry(key).or_default() += 1;
         }
         counts.values().filter(|count| **count > 1).count() as u64
+    }
+
+    /// Counts our keys that are not over there, and the rows that have them.
+    fn n_missing(&self) -> (u64, u64) {
+        let is_there = |key: &Value| self.other.iter().any(|row| row[0] == *key);
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let keys = self.base.iter().map(|row| &row[2]).filter(|key| is_key(key) && !is_there(key));
+        for key in keys {
+            *counts.entry(key.as_str().unwrap()).or_default() += 1;
+        }
+        (counts.len() as u64, counts.values().sum())
     }
 
     fn check(&self, table: &dyn Table, seed: u64, n_queries: usize) {
@@ -69,7 +82,15 @@ impl Tables {
         let repeated = table.load_report(&deadline()).unwrap().repeated_keys;
         let n_keys: u64 = repeated.iter().map(|repeated| repeated.n_keys).sum();
         assert_eq!(n_keys, self.n_repeated());
+        let missing = table.load_report(&deadline()).unwrap().missing_keys;
+        let missing = missing.first().map_or((0, 0), |missing| (missing.n_keys, missing.n_rows));
+        assert_eq!(missing, self.n_missing());
     }
+}
+
+/// An empty text names nothing, as null does.
+fn is_key(key: &Value) -> bool {
+    !matches!(key, Value::Null) && *key != Value::from("")
 }
 
 fn csv(header: &str, rows: &[Vec<Value>]) -> String {
@@ -78,6 +99,7 @@ fn csv(header: &str, rows: &[Vec<Value>]) -> String {
         Value::Text(text) => format!("\"{}\"", text.replace('"', "\"\"")),
         Value::Integer(_)
         | Value::Real(_)
+        | Value::Decimal(_)
         | Value::Boolean(_)
         | Value::Timestamp(_)
         | Value::List(_) => value.to_row_json().to_string().trim_matches('"').to_owned(),
@@ -91,7 +113,9 @@ fn literal(value: &Value) -> String {
         Value::Null | Value::List(_) => "NULL".to_owned(),
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Value::Timestamp(millis) => format!("'{}'", crate::to_iso(*millis)),
-        Value::Integer(_) | Value::Real(_) | Value::Boolean(_) => value.to_json().to_string(),
+        Value::Integer(_) | Value::Real(_) | Value::Decimal(_) | Value::Boolean(_) => {
+            value.to_json().to_string().replace('"', "")
+        }
     }
 }
 

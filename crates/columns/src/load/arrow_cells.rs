@@ -43,7 +43,7 @@ impl Plain {
             DataType::UInt32 => whole::<UInt32Type>(array),
             DataType::UInt64 => whole_or_text(array),
             DataType::Float16 => real::<Float16Type>(array, |number| number.to_f64()),
-            DataType::Float32 => real::<Float32Type>(array, f64::from),
+            DataType::Float32 => real::<Float32Type>(array, shown_single),
             DataType::Float64 => Plain::Reals(array.as_primitive::<Float64Type>().clone()),
             DataType::Decimal32(_, _) => decimal::<Decimal32Type>(array),
             DataType::Decimal64(_, _) => decimal::<Decimal64Type>(array),
@@ -132,7 +132,16 @@ fn real<T: ArrowPrimitiveType>(array: &ArrayRef, to_real: impl Fn(T::Native) -> 
     Plain::Reals(array.as_primitive::<T>().unary(to_real))
 }
 
-/// Whole numbers that fit stay numbers; larger ones come as text, so that rounding is counted.
+/// Gives the float that is shown as a float of half its width is: `0.1`, and not
+/// `0.10000000149011612`.
+fn shown_single(number: f32) -> f64 {
+    if number.fract() == 0.0 {
+        return number.into();
+    }
+    number.to_string().parse().unwrap_or_else(|_| number.into())
+}
+
+/// Whole numbers that fit stay numbers; larger ones come as text, which keeps all their digits.
 fn whole_or_text(array: &ArrayRef) -> Plain {
     let numbers = array.as_primitive::<UInt64Type>();
     let fits = numbers.iter().flatten().all(|number| i64::try_from(number).is_ok());
@@ -150,8 +159,7 @@ fn text<'a>(cells: impl Iterator<Item = Option<&'a str>>) -> Plain {
     Plain::Text(cells.collect())
 }
 
-/// As text a decimal keeps its digits in a text column, and is said to be rounded in a column of
-/// numbers where a float cannot hold them.
+/// As text a decimal keeps its digits, in a column of text and in one of numbers.
 fn decimal<T: DecimalType>(array: &ArrayRef) -> Plain {
     let decimals = array.as_primitive::<T>();
     let text = |row| decimals.is_valid(row).then(|| decimals.value_as_string(row));

@@ -145,16 +145,16 @@ fn has_long_digits(text: &str) -> bool {
     })
 }
 
-/// Gives the items of a list whose text has long numbers, each as it is written.
-fn items_as_written(text: &str) -> Option<Vec<String>> {
+/// Gives the items of a list whose text has long numbers, each as it is written; none for a null.
+fn items_as_written(text: &str) -> Option<Vec<Option<String>>> {
     let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
     let written = |item: &RawValue| match serde_json::from_str(item.get()) {
-        Ok(Value::String(text)) => text,
-        Ok(Value::Number(_)) | Err(_) => item.get().to_owned(),
-        Ok(other) => other.to_string(),
+        Ok(Value::Null) => None,
+        Ok(Value::String(text)) => Some(text),
+        Ok(Value::Number(_)) | Err(_) => Some(item.get().to_owned()),
+        Ok(other) => Some(other.to_string()),
     };
-    let items = items.into_iter().filter(|item| item.get() != "null");
-    Some(items.map(written).collect())
+    Some(items.into_iter().map(written).collect())
 }
 
 /// Takes objects as rows. While the names are still unknown, rows wait.
@@ -242,16 +242,17 @@ impl<'t> Rows<'t> {
             }
             Value::Array(items) if holds_lists => {
                 let texts = written.and_then(items_as_written).unwrap_or_else(|| {
-                    let items = items.iter().filter(|item| !item.is_null());
                     let text = |item: &Value| {
-                        item.as_str().map_or_else(|| item.to_string(), str::to_owned)
+                        let text = || item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+                        (!item.is_null()).then(text)
                     };
-                    items.map(text).collect()
+                    items.iter().map(text).collect()
                 });
-                self.table.columns[column].push_list(texts.iter().map(|text| Raw::Text(text)));
+                let cells = texts.iter().map(|text| text.as_deref().map(Raw::Text));
+                self.table.columns[column].push_list(cells);
             }
             Value::Bool(flag) => self.table.columns[column].push(Raw::Boolean(*flag)),
-            // A long number comes as text, so that its rounding is counted.
+            // A long number comes as text, with all its digits.
             Value::Number(number) => match (number.as_i64(), written, number.as_f64()) {
                 (Some(whole), _, _) => self.table.columns[column].push(Raw::Integer(whole)),
                 (None, None, Some(real)) => self.table.columns[column].push(Raw::Real(real)),

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::builder::value_of;
 use super::intern::Raw;
+use super::typed::value_of;
 use crate::column::NULL_CODE;
 use crate::{Cells, ColumnSpec, Value};
 
@@ -11,24 +11,26 @@ use crate::{Cells, ColumnSpec, Value};
 /// cell of a million values would take hours.
 const MAX_SEARCHED: usize = 32;
 
-/// Calls `take` with each item of a text: of a JSON array, or of what a separator splits.
-pub(super) fn split(text: &str, separator: char, mut take: impl FnMut(&str)) {
+/// Calls `take` with each item of a text: of a JSON array, whose nulls are none, or of what a
+/// separator splits.
+pub(super) fn split(text: &str, separator: char, mut take: impl FnMut(Option<&str>)) {
     let as_json =
         text.starts_with('[').then(|| serde_json::from_str::<Vec<serde_json::Value>>(text));
     if let Some(Ok(items)) = as_json {
         for item in &items {
             match item {
-                serde_json::Value::Null => {}
-                serde_json::Value::String(text) => take(text),
+                serde_json::Value::Null => take(None),
+                serde_json::Value::String(text) => take(Some(text)),
                 serde_json::Value::Bool(_)
                 | serde_json::Value::Number(_)
                 | serde_json::Value::Array(_)
-                | serde_json::Value::Object(_) => take(&item.to_string()),
+                | serde_json::Value::Object(_) => take(Some(&item.to_string())),
             }
         }
         return;
     }
-    text.split(separator).map(str::trim).filter(|item| !item.is_empty()).for_each(take);
+    let items = text.split(separator).map(str::trim).filter(|item| !item.is_empty());
+    items.for_each(|item| take(Some(item)));
 }
 
 /// Leaves out what comes again in the list that begins at `start` and is the last. Counts it.
@@ -103,6 +105,8 @@ pub(crate) struct Items {
     pub(crate) values: Vec<Value>,
     /// Values that came again.
     pub(crate) n_repeated: u64,
+    /// Nulls, which are left out.
+    pub(crate) n_nulls: u64,
     /// Whether one is not of the column's kind; it is left out.
     pub(crate) has_misfits: bool,
 }
@@ -120,7 +124,12 @@ impl Items {
         };
         match (spec.cells, cell) {
             (Cells::Many { separator }, Raw::Text(text)) => {
-                split(text, separator, |item| take(Raw::Text(item)));
+                let mut n_nulls = 0;
+                split(text, separator, |item| match item {
+                    Some(item) => take(Raw::Text(item)),
+                    None => n_nulls += 1,
+                });
+                items.n_nulls = n_nulls;
             }
             (Cells::Many { .. } | Cells::One, cell) => take(cell),
         }

@@ -13,6 +13,7 @@ mod nested;
 mod parquet;
 mod record;
 mod report;
+mod typed;
 mod workbook;
 
 #[cfg(test)]
@@ -21,11 +22,12 @@ mod parquet_tests;
 use std::path::{Path, PathBuf};
 
 use builder::ColumnBuilder;
-pub(crate) use builder::{Points, is_rounded_to, number_of, value_of};
+pub(crate) use builder::Points;
 pub(crate) use csv::cut_at_boundary;
 pub(crate) use intern::Raw;
 pub(crate) use lists::Items;
-pub use report::{LoadReport, Misfit, MissingInFiles, NAMED_MISFITS, RepeatedKeys};
+pub use report::{LoadReport, Misfit, MissingInFiles, MissingKeys, NAMED_MISFITS, RepeatedKeys};
+pub(crate) use typed::{is_rounded_to, number_of, value_of};
 pub use workbook::sheets_of;
 
 use crate::{Column, ColumnSpec, Error, Kind, Result, TableSpec};

@@ -25,7 +25,7 @@ pub(super) fn push(column: &mut ColumnBuilder, array: &ArrayRef) -> Result<bool,
             if array.is_null(row) {
                 column.push_null();
             } else {
-                column.push_list(range.filter_map(|item| items.get(item)));
+                column.push_list(range.map(|item| items.get(item)));
             }
         }
         return Ok(true);

@@ -27,7 +27,7 @@ pub struct LoadReport {
     pub n_not_utf8: u64,
     /// Cells that were cut, since they were longer than a cell may be.
     pub n_cut_cells: u64,
-    /// Different numbers with more digits than are kept: they were rounded to fifteen or more.
+    /// Different numbers with more than 38 digits: they were rounded to fifteen or more.
     #[serde(default)]
     pub n_rounded: u64,
     /// The cells that did not fit, by column.
@@ -39,6 +39,13 @@ pub struct LoadReport {
     /// Values that were repeated in one list, and kept once.
     #[serde(default)]
     pub n_repeated_in_lists: u64,
+    /// Nulls inside of lists, which were left out.
+    #[serde(default)]
+    pub n_nulls_in_lists: u64,
+    /// Columns of numbers with more digits than whole numbers of 64 bits or floats keep, all of
+    /// which are kept: with how many of them are behind the point, where that is the same for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub long_decimals: BTreeMap<String, Option<u8>>,
     /// The encoding that the text was read in, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
@@ -61,6 +68,9 @@ pub struct LoadReport {
     /// Keys of other tables that several rows there have, so that they look nothing up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated_keys: Vec<RepeatedKeys>,
+    /// Our keys that no row of another table has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_keys: Vec<MissingKeys>,
     #[serde(skip)]
     rows: Vec<u32>,
 }
@@ -81,6 +91,17 @@ pub struct RepeatedKeys {
     pub table: String,
     /// How many of its keys.
     pub n_keys: u64,
+}
+
+/// Keys that no row of another table has: what is looked up by them is null.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingKeys {
+    /// The table that columns are looked up in.
+    pub table: String,
+    /// How many different keys.
+    pub n_keys: u64,
+    /// How many of our rows have them.
+    pub n_rows: u64,
 }
 
 /// One cell or row that did not fit.

@@ -212,14 +212,14 @@ impl Sparse {
 
 /// How rows become groups.
 struct Keys<'d> {
-    parts: Vec<Part<'d>>,
+    parts: Vec<GroupedColumn<'d>>,
     /// By how much one slot of a part moves the id.
     strides: Vec<u128>,
     n_possible: u128,
     has_lists: bool,
 }
 
-struct Part<'d> {
+struct GroupedColumn<'d> {
     column: &'d Column,
     /// The slot of each code; slots ascend with values, and null has the last.
     slots: Vec<u32>,
@@ -236,9 +236,9 @@ enum Shown {
 
 impl<'d> Keys<'d> {
     fn new(dataset: &'d Dataset, groupings: &[Grouping]) -> Result<Self> {
-        let parts: Vec<Part<'d>> = groupings
+        let parts: Vec<GroupedColumn<'d>> = groupings
             .iter()
-            .map(|grouping| Ok(Part::new(dataset.column(&grouping.column)?, &grouping.by)))
+            .map(|grouping| Ok(GroupedColumn::new(dataset.column(&grouping.column)?, &grouping.by)))
             .collect::<Result<_>>()?;
         let mut strides = vec![1; parts.len()];
         let mut n_possible: u128 = 1;
@@ -311,7 +311,7 @@ impl<'d> Keys<'d> {
     }
 }
 
-impl<'d> Part<'d> {
+impl<'d> GroupedColumn<'d> {
     fn new(column: &'d Column, by: &GroupBy) -> Self {
         let n_codes = column.distinct.len();
         let numbers_of_codes: Vec<i64> = match by {
@@ -319,7 +319,12 @@ impl<'d> Part<'d> {
                 let slots = (0..n_codes as u32)
                     .map(|code| if code == NULL_CODE { n_codes as u32 - 1 } else { code - 1 })
                     .collect();
-                return Part { column, slots, n_slots: n_codes as u32, shown: Shown::Values };
+                return GroupedColumn {
+                    column,
+                    slots,
+                    n_slots: n_codes as u32,
+                    shown: Shown::Values,
+                };
             }
             GroupBy::Calendar(calendar, zone) => {
                 let mut numbering = Numbering::new(*calendar, zone);
@@ -330,6 +335,7 @@ impl<'d> Part<'d> {
                     Distinct::Text(_)
                     | Distinct::Integers(_)
                     | Distinct::Reals(_)
+                    | Distinct::Decimals(_)
                     | Distinct::Booleans(_) => Vec::new(),
                 }
             }
@@ -359,7 +365,7 @@ impl<'d> Part<'d> {
             GroupBy::Width(width) => Shown::Widths { numbers, width: *width },
             GroupBy::Value => Shown::Values,
         };
-        Part { column, slots, n_slots: null_slot + 1, shown }
+        GroupedColumn { column, slots, n_slots: null_slot + 1, shown }
     }
 
     fn value(&self, slot: u32) -> Value {

@@ -7,7 +7,7 @@ use super::containing::containing;
 use crate::column::{Distinct, NULL_CODE};
 use crate::query::{Range, Sight, Test, Unmatched};
 use crate::shown::{holds, shown_text};
-use crate::{Column, Error, Kind, Result, Value};
+use crate::{Column, Error, Kind, Result, Value, decimal};
 
 /// How many values one thread looks at for private pieces.
 const PRIVATE_AT_ONCE: usize = 1024;
@@ -198,6 +198,10 @@ fn compare(distinct: &Distinct, code: u32, value: &Value) -> std::cmp::Ordering 
         }
         (Distinct::Reals(numbers), Value::Integer(number)) => {
             numbers.value(at).total_cmp(&(*number as f64))
+        }
+        (Distinct::Integers(_) | Distinct::Reals(_), Value::Decimal(_))
+        | (Distinct::Decimals(_), Value::Integer(_) | Value::Real(_) | Value::Decimal(_)) => {
+            decimal::compare(&distinct.value(code), value)
         }
         (Distinct::Booleans(flags), Value::Boolean(flag)) => flags.value(at).cmp(flag),
         (Distinct::Timestamps(moments), Value::Timestamp(millis) | Value::Integer(millis)) => {

@@ -3,12 +3,13 @@
 use super::series::Sum;
 use crate::aggregate::{PercentilePlace, whole_mean, whole_sum};
 use crate::column::{Distinct, NULL_CODE};
-use crate::{Column, Op, Value};
+use crate::{Column, Op, Value, decimal};
 
 /// A sum of one kind of number.
 pub(super) enum Total {
     Whole(i128),
     Real(f64),
+    Decimal(decimal::Total),
 }
 
 impl Total {
@@ -16,6 +17,7 @@ impl Total {
         match self {
             Total::Whole(sum) => whole_sum(sum),
             Total::Real(sum) => Value::Real(sum),
+            Total::Decimal(sum) => sum.sum(),
         }
     }
 
@@ -23,6 +25,7 @@ impl Total {
         match self {
             Total::Whole(sum) => whole_mean(sum, n_values),
             Total::Real(sum) => Value::Real(sum / n_values as f64),
+            Total::Decimal(sum) => sum.mean(n_values),
         }
     }
 }
@@ -41,6 +44,13 @@ pub(super) fn total(column: &Column, values: impl Iterator<Item = (u32, u64)>) -
                 sum.add_times(numbers.value(code as usize), times as f64);
             }
             Total::Real(sum.value())
+        }
+        Distinct::Decimals(numbers) => {
+            let mut sum = decimal::Total::at(numbers.scale().unsigned_abs());
+            for (code, times) in values {
+                sum.add(numbers.value(code as usize), times);
+            }
+            Total::Decimal(sum)
         }
         Distinct::Text(_) | Distinct::Booleans(_) | Distinct::Timestamps(_) => Total::Real(0.0),
     }
@@ -115,6 +125,10 @@ pub(super) fn of_codes(column: &Column, op: Op, codes: &[u32]) -> Value {
 }
 
 fn percentile(column: &Column, low: u32, high: u32, place: PercentilePlace) -> Value {
+    if let (Distinct::Decimals(numbers), false) = (&column.distinct, low == high) {
+        let units = |code: u32| numbers.value(code as usize);
+        return place.between_units(units(low), units(high), numbers.scale().unsigned_abs());
+    }
     match (column.distinct.value(low), column.distinct.value(high)) {
         (value, _) if low == high => value,
         (Value::Integer(low), Value::Integer(high)) => place.between_whole(low, high),

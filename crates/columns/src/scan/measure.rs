@@ -59,6 +59,8 @@ impl<'d> Plan<'d> {
                         .unwrap_or(0);
                     u128::from(largest) * dataset.n_rows() as u128 <= i64::MAX as u128
                 }
+                // Sums of decimals are wider than what is kept as rows come.
+                Distinct::Decimals(_) => false,
                 Distinct::Text(_)
                 | Distinct::Reals(_)
                 | Distinct::Booleans(_)
@@ -351,7 +353,10 @@ impl Running {
             match &column.distinct {
                 Distinct::Integers(numbers) => whole[group] += numbers.value(code as usize),
                 Distinct::Reals(numbers) => real[group].add(numbers.value(code as usize)),
-                Distinct::Text(_) | Distinct::Booleans(_) | Distinct::Timestamps(_) => {}
+                Distinct::Decimals(_)
+                | Distinct::Text(_)
+                | Distinct::Booleans(_)
+                | Distinct::Timestamps(_) => {}
             }
         });
     }

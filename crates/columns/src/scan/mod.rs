@@ -57,7 +57,7 @@ pub(crate) fn run(dataset: &Dataset, query: &Query, deadline: &Deadline) -> Resu
     let part = fold_parts(
         rows,
         deadline,
-        || Part::new(counted, plan.as_ref()),
+        || ThreadResult::new(counted, plan.as_ref()),
         |part, selection, start, end| {
             let selected = selection.select(&conditions, start, end);
             part.n_rows += selected.len() as u64;
@@ -112,16 +112,16 @@ pub(crate) fn count_all(column: &Column) -> Vec<u32> {
 }
 
 /// What one thread found.
-struct Part {
+struct ThreadResult {
     n_rows: u64,
     counts: Vec<Counts>,
     page: Page,
     sums: Option<Sums>,
 }
 
-impl Part {
+impl ThreadResult {
     fn new(counted: &[&Column], plan: Option<&SeriesPlan<'_>>) -> Self {
-        Part {
+        ThreadResult {
             n_rows: 0,
             counts: counted.iter().map(|column| Counts::new(column)).collect(),
             page: Page::new(),
@@ -129,7 +129,7 @@ impl Part {
         }
     }
 
-    fn merge(&mut self, order: &Order<'_>, other: Part) {
+    fn merge(&mut self, order: &Order<'_>, other: ThreadResult) {
         self.n_rows += other.n_rows;
         for (counts, others) in self.counts.iter_mut().zip(&other.counts) {
             counts.merge(others);

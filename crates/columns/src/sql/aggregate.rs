@@ -4,6 +4,7 @@
 //! first and the last moment as a `CASE`, SQLite a function. So all engines have one calendar.
 
 use super::answer::{Cell, Run, count, value_shape_of, whole};
+use super::fit::not_of_floats;
 use super::shown::seen;
 use super::statement::{Dialect, Statement, Target, Where};
 use super::writer::{Writer, unnested};
@@ -11,8 +12,10 @@ use crate::aggregate::{
     LAST_RANGE, MAX_DATABASE_GROUPS, PercentilePlace, arrange, directed, ranges_in_one, whole_mean,
     whole_sum, whole_width, width_start,
 };
+use crate::decimal::mean_of;
 use crate::{
-    Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Error, GroupBy, Kind, Op, Result, Value, Zone,
+    Aggregate, AggregateAnswer, Calendar, DAY_MILLIS, Decimal, Error, GroupBy, Kind, Op, Result,
+    Value, Zone,
 };
 
 /// The most changes of a zone's offset that one statement lists: two a year from the first zones
@@ -52,8 +55,14 @@ pub(super) fn aggregate(
         .iter()
         .enumerate()
         .map(|(place, measure)| {
+            let measured = measure.column.as_ref().and_then(|name| target.column(name).ok());
+            // The lowest and the highest text are no figures.
+            let is_number = measured.is_some_and(|column| column.kind == Kind::Number);
+            let is_whole = measured.is_some_and(|column| column.is_whole);
             let cells = rows.iter().map(|row| row[n_keys + 1 + place].clone());
-            cells.map(|cell| whole_figure(measure.op, cell)).collect()
+            cells
+                .map(|cell| if is_number { figure(measure.op, is_whole, cell) } else { cell })
+                .collect()
         })
         .collect();
     let (order, total_groups) =
@@ -74,21 +83,37 @@ pub(super) fn aggregate(
     Ok(AggregateAnswer { rows, total_groups, total_rows })
 }
 
-/// Computes a figure of whole numbers from what PostgreSQL gives as text: the sum, the sum and the
+/// Computes a figure of whole numbers or decimals from what PostgreSQL gives as text: the sum, the sum and the
 /// count, or two neighbours and the count. All of them can be longer than a float keeps.
-fn whole_figure(op: Op, cell: Value) -> Value {
+fn figure(op: Op, is_whole: bool, cell: Value) -> Value {
     let Value::Text(parts) = &cell else { return cell };
-    let mut parts = parts.split(' ').map(str::parse::<i128>);
+    let parts: Vec<&str> = parts.split(' ').collect();
+    let count = |at: usize| parts.get(at).and_then(|part| part.parse::<u64>().ok());
+    let written = |at: usize| parts.get(at).copied();
+    let figure = match (op, is_whole) {
+        (Op::Avg, false) => written(0).zip(count(1)).and_then(|(sum, n)| mean_of(sum, n)),
+        (Op::Percentile(percent), false) => {
+            written(0).zip(written(1)).zip(count(2)).and_then(|((low, high), n)| {
+                PercentilePlace::among(n, percent).between_written(low, high)
+            })
+        }
+        (Op::Sum | Op::Avg | Op::Percentile(_), _) => whole_figure(op, &parts),
+        (Op::Count | Op::CountDistinct | Op::Min | Op::Max, _) => return cell,
+    };
+    figure.unwrap_or(Value::Null)
+}
+
+fn whole_figure(op: Op, parts: &[&str]) -> Option<Value> {
+    let mut parts = parts.iter().map(|part| part.parse::<i128>());
     let mut part = || parts.next().and_then(Result::ok);
-    let figure = match op {
+    match op {
         Op::Sum => part().map(whole_sum),
         Op::Avg => part().zip(part()).map(|(sum, n)| whole_mean(sum, n as u64)),
         Op::Percentile(percent) => part().zip(part()).zip(part()).map(|((low, high), n)| {
             PercentilePlace::among(n as u64, percent).between_whole(low as i64, high as i64)
         }),
-        Op::Count | Op::CountDistinct | Op::Min | Op::Max => return cell,
-    };
-    figure.unwrap_or(Value::Null)
+        Op::Count | Op::CountDistinct | Op::Min | Op::Max => None,
+    }
 }
 
 fn shown(by: &GroupBy, value: &Value) -> Value {
@@ -148,7 +173,10 @@ fn statement(
                 )
             }
             (GroupBy::Width(width), Dialect::Postgres) => {
-                let number = range_number_in_sql(&value, *width);
+                let number = match Decimal::of_real(*width) {
+                    Some(width) if column.is_decimal => decimal_range_number(&value, width),
+                    _ => range_number_in_sql(&value, *width),
+                };
                 // PostgreSQL's `least` passes over nulls, so a null has to be kept apart.
                 let number = format!(
                     "CASE WHEN {number} IS NULL THEN NULL \
@@ -169,17 +197,15 @@ fn statement(
             continue;
         };
         let column = target.column(name)?;
-        let is_sum = matches!(measure.op, Op::Sum | Op::Avg);
-        let digits = match (target.dialect, &column.rounded) {
-            // Decimals are added as such: the database has all their digits.
-            (Dialect::Postgres, Some(_)) if is_sum => {
-                format!("CASE WHEN {} IS NOT NULL THEN {} END", column.expression, column.source)
-            }
-            _ => column.expression.clone(),
-        };
-        inner.push(format!("{digits} AS m{place}"));
+        inner.push(format!("{} AS m{place}", column.expression));
         let is_whole = column.kind == Kind::Number && column.is_whole;
         let numbers = match measure.op {
+            Op::Percentile(_)
+                if column.is_decimal && has_long_decimals(target, run, rows, name)? =>
+            {
+                Numbers::LongDecimal
+            }
+            _ if column.is_decimal => Numbers::Decimal,
             _ if !is_whole => Numbers::Real,
             Op::Percentile(_)
                 if target.dialect == Dialect::Postgres
@@ -266,6 +292,23 @@ enum Numbers {
     Whole,
     /// Whole numbers of which some are too long for the arithmetic of floats.
     LongWhole,
+    Decimal,
+    /// Decimals of which some have more digits than a float.
+    LongDecimal,
+}
+
+/// Tells whether some decimals have more digits than a float.
+fn has_long_decimals(
+    target: &Target,
+    run: &mut impl Run,
+    rows: Where<'_>,
+    name: &str,
+) -> Result<bool> {
+    let is_long = not_of_floats(&target.column(name)?.expression);
+    let mut writer = Writer::new(target, &format!("SELECT bool_or({is_long}) FROM "));
+    writer.write_source(rows, None)?;
+    let found = run.run(&writer.finish(), &[Cell::Boolean])?;
+    Ok(found.iter().flatten().any(|found| *found == Value::Boolean(true)))
 }
 
 /// Tells whether whole numbers are so long that a float does not hold what lies between two.
@@ -290,7 +333,8 @@ fn has_long_numbers(
 /// Writes a measure, and says what it gives; nothing said is what the column holds.
 fn measured(dialect: Dialect, op: Op, value: &str, numbers: Numbers) -> (String, Option<Cell>) {
     let real = Some(Cell::Real);
-    let is_whole = numbers != Numbers::Real;
+    let is_whole = matches!(numbers, Numbers::Whole | Numbers::LongWhole);
+    let is_decimal = matches!(numbers, Numbers::Decimal | Numbers::LongDecimal);
     match (op, dialect) {
         (Op::Count, _) => (format!("count({value})"), Some(Cell::Whole)),
         (Op::CountDistinct, _) => (format!("count(DISTINCT {value})"), Some(Cell::Whole)),
@@ -304,14 +348,19 @@ fn measured(dialect: Dialect, op: Op, value: &str, numbers: Numbers) -> (String,
         (Op::Sum, Dialect::Postgres) if is_whole => {
             (format!("sum({value})::text"), Some(Cell::Text))
         }
+        (Op::Sum, Dialect::Postgres) if is_decimal => {
+            (format!("sum({value})"), Some(Cell::Decimal))
+        }
         (Op::Sum, Dialect::Postgres) => (format!("sum({value})::float8"), real),
-        (Op::Avg, Dialect::Postgres) if is_whole => {
+        (Op::Avg, Dialect::Postgres) if is_whole || is_decimal => {
             (format!("sum({value})::text || ' ' || count({value})"), Some(Cell::Text))
         }
         (Op::Avg, Dialect::Postgres) => {
             (format!("sum({value})::float8 / nullif(count({value}), 0)"), real)
         }
-        (Op::Percentile(percent), Dialect::Postgres) if numbers == Numbers::LongWhole => {
+        (Op::Percentile(percent), Dialect::Postgres)
+            if matches!(numbers, Numbers::LongWhole | Numbers::LongDecimal) =>
+        {
             let all =
                 format!("(array_agg({value} ORDER BY {value}) FILTER (WHERE {value} IS NOT NULL))");
             let place = format!("(count({value}) - 1) * {percent}");
@@ -392,6 +441,12 @@ fn number(calendar: Calendar, moment: &str, offset: &str) -> String {
         Calendar::Quarter => format!("({} * 4 + {} - 1)", part("year"), part("quarter")),
         Calendar::Month => format!("({} * 12 + {} - 1)", part("year"), part("month")),
     }
+}
+
+/// Writes [`Decimal::range_of`] for PostgreSQL, whose remainders of decimals are exact.
+fn decimal_range_number(value: &str, width: Decimal) -> String {
+    let width = format!("{width}::numeric");
+    format!("(({value} - (({value} % {width}) + {width}) % {width}) / {width})")
 }
 
 /// Writes [`crate::aggregate::range_number`] for PostgreSQL.

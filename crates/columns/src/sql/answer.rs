@@ -21,6 +21,8 @@ pub(super) enum Cell {
     Text,
     Whole,
     Real,
+    /// A decimal of PostgreSQL.
+    Decimal,
     Boolean,
     Moment,
     /// Always null, or a key in the database's own type.
@@ -35,6 +37,7 @@ pub(super) enum Item {
     Text,
     Whole,
     Real,
+    Decimal,
     Boolean,
     Moment,
 }
@@ -279,6 +282,7 @@ pub(super) fn shape_of(target: &Target, name: &str) -> Result<Cell> {
         Cell::Text | Cell::Key | Cell::List(_) => Item::Text,
         Cell::Whole => Item::Whole,
         Cell::Real => Item::Real,
+        Cell::Decimal => Item::Decimal,
         Cell::Boolean => Item::Boolean,
         Cell::Moment => Item::Moment,
     }))
@@ -290,6 +294,7 @@ pub(super) fn value_shape_of(target: &Target, name: &str) -> Result<Cell> {
     Ok(match column.kind {
         Kind::Text => Cell::Text,
         Kind::Number if column.is_whole => Cell::Whole,
+        Kind::Number if column.is_decimal => Cell::Decimal,
         Kind::Number => Cell::Real,
         Kind::Boolean => Cell::Boolean,
         Kind::Timestamp => Cell::Moment,

@@ -2,9 +2,10 @@
 //! few named by the key of their row.
 
 use super::answer::{Cell, Run, whole};
-use super::join::repeated_keys;
+use super::join::{missing_keys, repeated_keys};
 use super::statement::{Dates, Dialect, SqlColumn, Statement, Target};
-use crate::load::{LoadReport, Misfit, NAMED_MISFITS, RepeatedKeys};
+use crate::decimal::MAX_DIGITS;
+use crate::load::{LoadReport, Misfit, MissingKeys, NAMED_MISFITS, RepeatedKeys};
 use crate::{Result, Value};
 
 /// Counts the rows and the cells that do not fit. Columns that fit by their type cost nothing.
@@ -38,6 +39,7 @@ pub(super) fn report(target: &Target, run: &mut impl Run) -> Result<LoadReport> 
     report.misfits_by_column =
         counted.map(|((column, _), n_misfits)| (column.name.clone(), *n_misfits)).collect();
     add_rounded(target, run, &mut report)?;
+    add_long_decimals(target, run, &mut report)?;
     add_repeated(target, run, &mut report)?;
     for join in &target.joins {
         let statement = Statement { sql: repeated_keys(join), parameters: Vec::new() };
@@ -46,6 +48,14 @@ pub(super) fn report(target: &Target, run: &mut impl Run) -> Result<LoadReport> 
         let n_keys = n_keys.unwrap_or(0.0) as u64;
         if n_keys > 0 {
             report.repeated_keys.push(RepeatedKeys { table: join.table.clone(), n_keys });
+        }
+        let sql = missing_keys(join, &target.from);
+        let statement = Statement { sql, parameters: Vec::new() };
+        let rows = run.run(&statement, &[Cell::Whole, Cell::Whole])?;
+        let count = |at: usize| whole(rows.first().and_then(|row| row.get(at)));
+        let (n_keys, n_rows) = (count(0), count(1));
+        if n_keys > 0 {
+            report.missing_keys.push(MissingKeys { table: join.table.clone(), n_keys, n_rows });
         }
     }
     Ok(report)
@@ -76,15 +86,51 @@ fn add_rounded(target: &Target, run: &mut impl Run, report: &mut LoadReport) -> 
     Ok(())
 }
 
-/// Counts the values that come again in one list.
+/// Counts the values that come again in one list, and its nulls.
 fn add_repeated(target: &Target, run: &mut impl Run, report: &mut LoadReport) -> Result<()> {
     for list in target.columns.iter().filter_map(|column| column.list.as_ref()) {
-        let (n_repeated, from) = (&list.n_repeated, &target.from);
-        let sql = format!("SELECT CAST(coalesce(sum({n_repeated}), 0) AS bigint) FROM {from}");
-        let rows = run.run(&Statement { sql, parameters: Vec::new() }, &[Cell::Whole])?;
+        let (n_repeated, n_nulls, from) = (&list.n_repeated, &list.n_nulls, &target.from);
+        let sql = format!(
+            "SELECT CAST(coalesce(sum({n_repeated}), 0) AS bigint), \
+             CAST(coalesce(sum({n_nulls}), 0) AS bigint) FROM {from}"
+        );
+        let shape = [Cell::Whole, Cell::Whole];
+        let rows = run.run(&Statement { sql, parameters: Vec::new() }, &shape)?;
         report.n_repeated_in_lists += whole(rows.first().and_then(|row| row.first()));
+        report.n_nulls_in_lists += whole(rows.first().and_then(|row| row.get(1)));
     }
     Ok(())
+}
+
+/// Finds the columns of decimals that hold one which no float keeps, and how many digits behind the
+/// point the column has; nothing is said of that where the digits of all would be too many.
+fn add_long_decimals(target: &Target, run: &mut impl Run, report: &mut LoadReport) -> Result<()> {
+    let decimals = target.columns.iter().filter(|column| column.is_decimal);
+    for column in decimals.filter(|column| column.list.is_none()) {
+        let (number, from) = (&column.expression, &target.from);
+        let sql = format!(
+            "SELECT coalesce(max(scale(trim_scale({number}))), 0)::int8, \
+             coalesce(max(length(trunc(abs({number}))::text)), 0)::int8 FROM {from} \
+             HAVING bool_or({})",
+            not_of_floats(number)
+        );
+        let shape = [Cell::Whole, Cell::Whole];
+        let rows = run.run(&Statement { sql, parameters: Vec::new() }, &shape)?;
+        let Some(row) = rows.first() else { continue };
+        let (scale, n_whole) = (whole(row.first()), whole(row.get(1)));
+        let is_kept = scale + n_whole <= u64::from(MAX_DIGITS);
+        let scale = u8::try_from(scale).ok().filter(|_| is_kept);
+        report.long_decimals.insert(column.name.clone(), scale);
+    }
+    Ok(())
+}
+
+/// Writes the condition that neither a whole number of 64 bits nor a float keeps all digits.
+pub(super) fn not_of_floats(number: &str) -> String {
+    format!(
+        "({number}::float8::text::numeric <> {number} AND \
+         NOT (scale(trim_scale({number})) = 0 AND abs({number}) < 9223372036854775808))"
+    )
 }
 
 /// Gives the columns of timestamps that hold dates without a time of day.

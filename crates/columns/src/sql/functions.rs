@@ -54,6 +54,7 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
             | Value::Text(_)
             | Value::Integer(_)
             | Value::Real(_)
+            | Value::Decimal(_)
             | Value::Timestamp(_)
             | Value::List(_) => value.to_json(),
         });
@@ -62,6 +63,9 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
     })?;
     connection.create_scalar_function("dowse_repeated", 2, flags, |context| {
         Ok(items(context)?.n_repeated as i64)
+    })?;
+    connection.create_scalar_function("dowse_nulls", 2, flags, |context| {
+        Ok(items(context)?.n_nulls as i64)
     })?;
     connection.create_scalar_function("dowse_has_misfits", 2, flags, |context| {
         Ok(items(context)?.has_misfits)
@@ -120,11 +124,12 @@ fn number(value: ValueRef<'_>) -> Option<f64> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the value is used up")]
 fn held(value: Value) -> Held {
     match value {
         Value::Integer(number) | Value::Timestamp(number) => Held::Integer(number),
         Value::Real(number) => Held::Real(number),
+        // SQLite has no such numbers; what a sum comes to is read again behind it.
+        Value::Decimal(number) => Held::Text(number.to_string()),
         Value::Null | Value::Text(_) | Value::Boolean(_) | Value::List(_) => Held::Null,
     }
 }

@@ -41,11 +41,16 @@ impl Join {
             })
         };
         let columns = lookup.columns.iter();
+        // An empty text names nothing.
+        let key_of = |column: SqlColumn| match column.kind {
+            Kind::Text => format!("nullif({}, '')", column.expression),
+            Kind::Number | Kind::Boolean | Kind::Timestamp => column.expression,
+        };
         Ok(Join {
             table: lookup.table.clone(),
             from,
-            key: find(others, &lookup.key)?.expression,
-            on: find(own, &lookup.on)?.expression,
+            key: key_of(find(others, &lookup.key)?),
+            on: key_of(find(own, &lookup.on)?),
             columns: columns
                 .map(|(name, column)| Ok((name.clone(), find(others, column)?)))
                 .collect::<Result<_>>()?,
@@ -117,6 +122,7 @@ pub(super) fn joined(
                 misfit: None,
                 expression,
                 is_whole: column.is_whole,
+                is_decimal: column.is_decimal,
                 dates: column.dates.clone(),
                 // As with misfits, that table reports it.
                 rounded: None,
@@ -132,6 +138,17 @@ pub(super) fn joined(
         ));
     }
     (format!("(SELECT {} FROM {sources}) AS {alias}", selected.join(", ")), columns, keys)
+}
+
+/// Counts our keys that no row over there has, and the rows that have them.
+pub(super) fn missing_keys(join: &Join, base: &str) -> String {
+    let Join { key, on, from, .. } = join;
+    format!(
+        "SELECT count(DISTINCT dowse_ours), count(dowse_ours) FROM \
+         (SELECT {on} AS dowse_ours FROM {base}) AS ours LEFT JOIN \
+         (SELECT DISTINCT {key} AS dowse_theirs FROM {from}) AS theirs \
+         ON dowse_theirs = dowse_ours WHERE dowse_ours IS NOT NULL AND dowse_theirs IS NULL"
+    )
 }
 
 /// Counts the keys that several rows have.

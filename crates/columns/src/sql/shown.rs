@@ -20,12 +20,12 @@ const ANNOUNCING: &str = "[0-9@:=_+]|pass|paro|secre|key|token|bearer|auth|crede
 
 /// Filters as a database can test them.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct TestableFilters {
     all: Vec<Condition>,
     any: Vec<Vec<Vec<Condition>>>,
 }
 
-impl Seen {
+impl TestableFilters {
     pub(super) fn rows(&self) -> Where<'_> {
         Where { all: &self.all, any: &self.any }
     }
@@ -37,8 +37,8 @@ pub(super) fn seen(
     run: &mut impl Run,
     filters: &[Filter],
     any: &[AnyGroup],
-) -> Result<Seen> {
-    let mut seen = Seen::default();
+) -> Result<TestableFilters> {
+    let mut seen = TestableFilters::default();
     for (place, filter) in filters.iter().enumerate() {
         let mut others: Vec<Filter> = filters.to_vec();
         others.remove(place);
@@ -98,7 +98,7 @@ fn hidden(
         Value::Text(text) => {
             shown_text(&column.name, text).is_some_and(|shown| !holds(test, &shown))
         }
-        Value::Integer(_) | Value::Real(_) => is_hidden(&column.name, value),
+        Value::Integer(_) | Value::Real(_) | Value::Decimal(_) => is_hidden(&column.name, value),
         Value::Null | Value::Boolean(_) | Value::Timestamp(_) | Value::List(_) => false,
     };
     let hidden: Vec<Value> = rows.into_iter().flatten().filter(is_hidden).collect();

@@ -18,6 +18,7 @@ use crate::load::{is_rounded_to, number_of};
 use crate::query::{Answer, ColumnInfo, Query, Table};
 use crate::related::Lookup;
 use crate::spec::NULL_WORDS;
+use crate::spec::flag_of;
 use crate::{
     Aggregate, AggregateAnswer, Cells, ColumnSpec, Epoch, Error, Kind, LoadReport, Result,
     TableSpec, Value, moment, suggest,
@@ -223,6 +224,8 @@ impl ToSql for Bound<'_> {
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Integer(number) | Value::Timestamp(number) => ValueRef::Integer(*number),
             Value::Real(number) => ValueRef::Real(*number),
+            // No number here has more digits than a float.
+            Value::Decimal(number) => return Ok(number.as_f64().into()),
             Value::Boolean(flag) => ValueRef::Integer(i64::from(*flag)),
         }))
     }
@@ -237,6 +240,9 @@ fn take(value: ValueRef<'_>, cell: Cell) -> Value {
         (Cell::Moment, ValueRef::Integer(millis)) => Value::Timestamp(millis),
         (_, ValueRef::Integer(number)) => Value::Integer(number),
         (_, ValueRef::Real(number)) => Value::Real(number),
+        (Cell::Real, ValueRef::Text(digits)) => {
+            Value::number(&String::from_utf8_lossy(digits)).unwrap_or(Value::Null)
+        }
         (_, ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => {
             Value::Text(String::from_utf8_lossy(bytes).into_owned())
         }
@@ -250,7 +256,7 @@ fn listed(json: &[u8], items: Item) -> Value {
         (_, serde_json::Value::String(text)) => Value::Text(text),
         (Item::Boolean, item) => Value::Boolean(item.as_i64() == Some(1)),
         (Item::Moment, item) => item.as_i64().map_or(Value::Null, Value::Timestamp),
-        (Item::Text | Item::Whole | Item::Real, item) => match item.as_i64() {
+        (Item::Text | Item::Whole | Item::Real | Item::Decimal, item) => match item.as_i64() {
             Some(number) => Value::Integer(number),
             None => item.as_f64().map_or(Value::Null, Value::Real),
         },
@@ -276,6 +282,13 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
                 !text::find_private(&String::from_utf8_lossy(bytes)).is_empty()
             }
             ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => false,
+        })
+    })?;
+    connection.create_scalar_function("dowse_flag", 1, flags, |context| {
+        Ok(match context.get_raw(0) {
+            ValueRef::Integer(flag @ (0 | 1)) => Some(flag == 1),
+            ValueRef::Text(bytes) => flag_of(&String::from_utf8_lossy(bytes)),
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
         })
     })?;
     connection.create_scalar_function("dowse_is_rounded", 1, flags, |context| {
@@ -392,9 +405,7 @@ fn sql_column(spec: &ColumnSpec, table: &str) -> SqlColumn {
                 "CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN CASE WHEN abs({name}) <= 1.7976931348623157e308 THEN {name} END WHEN 'text' THEN {written} END"
             )
         }
-        Kind::Boolean => format!(
-            "CASE WHEN lower({name}) IN ('1', 'true', 't', 'yes', 'y') THEN 1 WHEN lower({name}) IN ('0', 'false', 'f', 'no', 'n') THEN 0 END"
-        ),
+        Kind::Boolean => format!("dowse_flag({name})"),
         Kind::Timestamp if spec.date_order.is_some() => as_written("dowse_cell"),
         Kind::Timestamp => {
             let function = EPOCHS
@@ -429,6 +440,7 @@ fn sql_column(spec: &ColumnSpec, table: &str) -> SqlColumn {
         source: name,
         misfit,
         is_whole: false,
+        is_decimal: false,
         rounded,
         dates,
         list: None,
@@ -447,11 +459,13 @@ fn listed_column(spec: &ColumnSpec) -> SqlColumn {
         source: name.clone(),
         misfit: (spec.kind != Kind::Text).then(|| called("dowse_has_misfits")),
         is_whole: false,
+        is_decimal: false,
         rounded: None,
         dates: Dates::No,
         list: Some(List {
             items: format!("(SELECT value AS {ITEM} FROM json_each({whole}))"),
             n_repeated: called("dowse_repeated"),
+            n_nulls: called("dowse_nulls"),
             whole,
         }),
     }

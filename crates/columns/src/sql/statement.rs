@@ -39,6 +39,8 @@ pub(super) struct SqlColumn {
     pub(super) misfit: Option<String>,
     /// In PostgreSQL, whether numbers come as whole ones.
     pub(super) is_whole: bool,
+    /// In PostgreSQL, whether numbers come as decimals.
+    pub(super) is_decimal: bool,
     /// The condition that a number has more digits than are kept; none where that cannot be.
     pub(super) rounded: Option<String>,
     /// Whether its points in time are dates without a time of day.
@@ -57,6 +59,8 @@ pub(super) struct List {
     pub(super) items: String,
     /// How often a value of a row comes again.
     pub(super) n_repeated: String,
+    /// How many values of a row are null.
+    pub(super) n_nulls: String,
 }
 
 /// The column that holds a value of a cell with several.
@@ -321,7 +325,11 @@ pub(super) fn key_text(value: &Value) -> String {
         Value::Integer(number) => format!("i{number}"),
         Value::Real(number) => format!("r{number}"),
         Value::Text(text) => format!("t{text}"),
-        Value::Null | Value::Boolean(_) | Value::Timestamp(_) | Value::List(_) => "n".to_owned(),
+        Value::Null
+        | Value::Decimal(_)
+        | Value::Boolean(_)
+        | Value::Timestamp(_)
+        | Value::List(_) => "n".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::statement::{
     Condition, Dialect, ITEM, List, SqlColumn, Statement, Target, Where, key_value,
 };
 use crate::query::{Case, Direction, Position, Range, RowMark, Sort, Test};
-use crate::{Error, Kind, Result, Value};
+use crate::{Decimal, Error, Kind, Result, Value};
 
 /// Writes one statement.
 pub(super) struct Writer<'t> {
@@ -39,6 +39,7 @@ impl<'t> Writer<'t> {
             (Dialect::Sqlite, _) => "",
             (Dialect::Postgres, Value::Integer(_) | Value::Timestamp(_)) => "::int8",
             (Dialect::Postgres, Value::Real(_)) => "::float8",
+            (Dialect::Postgres, Value::Decimal(_)) => "::text::numeric",
             (Dialect::Postgres, Value::Boolean(_)) => "::bool",
             (Dialect::Postgres, Value::Text(_) | Value::Null | Value::List(_)) => "::text",
         };
@@ -304,7 +305,15 @@ impl<'t> Writer<'t> {
     fn compare(&mut self, column: &SqlColumn, sign: &str, value: &Value) {
         let value = match (column.kind, value) {
             (Kind::Text, Value::Text(text)) if self.can_hold(text) => value.clone(),
-            (Kind::Number, Value::Integer(_) | Value::Real(_))
+            // Compared with a float PostgreSQL would make a float of the decimal.
+            (Kind::Number, Value::Real(number)) if column.is_decimal => {
+                let decimal = Decimal::of_real(*number);
+                decimal.map_or_else(|| value.clone(), |number| Value::Decimal(Box::new(number)))
+            }
+            (Kind::Number, Value::Decimal(number)) if !column.is_decimal && !column.is_whole => {
+                Value::Real(number.as_f64())
+            }
+            (Kind::Number, Value::Integer(_) | Value::Real(_) | Value::Decimal(_))
             | (Kind::Boolean, Value::Boolean(_)) => value.clone(),
             (Kind::Timestamp, Value::Timestamp(millis) | Value::Integer(millis)) => {
                 Value::Integer(*millis)

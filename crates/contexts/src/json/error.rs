@@ -46,7 +46,7 @@ pub enum Problem {
         code: u8,
     },
     /// An escape that JSON does not have.
-    #[error("`\\{}` is no escape of JSON", found.escape_debug())]
+    #[error("`\\{}` is not an escape of JSON", found.escape_debug())]
     BadEscape {
         /// The character after the backslash.
         found: char,

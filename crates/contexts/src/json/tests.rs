@@ -187,7 +187,7 @@ fn what_is_no_json_is_refused_with_its_place() {
         "[\"a\nb\"]",
         "the control character U+000A must be escaped in a string at line 1, column 4 (byte 3)",
     );
-    refused("\"\\x\"", "`\\x` is no escape of JSON at line 1, column 2 (byte 1)");
+    refused("\"\\x\"", "`\\x` is not an escape of JSON at line 1, column 2 (byte 1)");
     refused(b"[\"\xff\"]", "the bytes are not UTF-8 at line 1, column 3 (byte 2)");
     refused(b"[\"\xe2\x82", "the bytes are not UTF-8 at line 1, column 3 (byte 2)");
 }

@@ -3,6 +3,7 @@
 mod endpoints;
 mod indexing;
 mod isolation;
+mod names;
 mod nodes;
 mod seeking;
 

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::{Fixture, member, soon};
 use crate::{Error, Node, NodeRequest, Result};
 
-struct Reading {
+pub(super) struct Reading {
     world: Fixture,
     table: String,
 }
 
 impl Reading {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let world = Fixture::new();
         let ann = member("acme", "ann");
         let project = world.project(&ann);
@@ -24,12 +24,12 @@ impl Reading {
         Reading { world, table: table.id.to_string() }
     }
 
-    fn list(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
+    pub(super) fn list(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
         let request = NodeRequest { json_path: path.to_owned(), offset, max_chars };
         self.world.service.get_members(&member("acme", "ann"), &self.table, &request, &soon())
     }
 
-    fn get(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
+    pub(super) fn get(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
         let request = NodeRequest { json_path: path.to_owned(), offset, max_chars };
         self.world.service.get_node(&member("acme", "ann"), &self.table, &request, &soon())
     }

@@ -17,6 +17,7 @@ use crate::commands::reach::{Reach, holds_data, reach_verified};
 use crate::commands::sets::load_placed;
 use crate::commands::{Outcome, variable};
 use crate::config::{CatalogueKind, Config, Purpose, load};
+use crate::unfinished::write_whole;
 use crate::wiring::{
     Jobs, SharedState, open_catalogue, place_charts, places_of, store_folder, upload_files,
 };
@@ -189,7 +190,8 @@ pub(crate) fn make(shared_state: &SharedState, to: &Path) -> anyhow::Result<()> 
         return Ok(());
     }
     // The copy is good without this note, which only people read.
-    if let Err(error) = fs_err::write(shared_state.data_dir().join(LAST_BACKUP), made.to_string()) {
+    let note = shared_state.data_dir().join(LAST_BACKUP);
+    if let Err(error) = write_whole(&note, made.to_string().as_bytes()) {
         tracing::warn!(%error, "the time of the backup could not be noted");
     }
     Ok(())

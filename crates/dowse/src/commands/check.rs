@@ -21,12 +21,13 @@ use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, reach_to_read, typed};
 use crate::commands::sets::{index_command, indexed_roots, load_placed};
 use crate::commands::status::model_state;
+use crate::commands::words::callers;
 use crate::config::{Config, Purpose, is_without_model};
 use crate::control::Typed;
 use crate::print;
 use crate::wiring::{
-    FOLDER_HINT, Jobs, SharedState, app, describe_store, failing_embedder, failing_reranker,
-    folder_away,
+    FOLDER_HINT, Jobs, SharedState, app, describe_store, failing_embedder, failing_llm,
+    failing_reranker, folder_away,
 };
 
 /// How long databases have to say what they hold.
@@ -249,6 +250,14 @@ pub(super) fn health(
                         key; searches work on words meanwhile";
             health = health.with("embedder", model_state(&state), hint);
         }
+        for unset in config.unset_variables().iter().filter(|unset| unset.is_of_model) {
+            health = health.with("variable", unset.problem(), &unset.remedy());
+        }
+        if let Some(problem) = failing_llm(&config) {
+            let hint = "start that server, or correct `llm.base_url`; answers are written by rules \
+                        meanwhile";
+            health = health.with("llm", problem, hint);
+        }
         if let Some(problem) = failing_reranker(&config) {
             let hint = "see that its server answers, and `reranker.base_url`, its model and its \
                         key; results keep the order of words and vectors meanwhile";
@@ -308,10 +317,10 @@ pub(super) fn folders_away(config: &Config) -> Vec<Problem> {
 
 /// Gives what does not work as it should.
 pub(super) fn problems_of(health: &Health) -> Vec<Problem> {
-    let problem = |degraded: &serve::Degraded| Problem {
-        what: degraded.what.to_owned(),
-        problem: degraded.problem.clone(),
-        hint: degraded.hint.clone(),
+    let problem = |degraded: &serve::Degraded| {
+        let (problem, own_hint) = print::apart(&degraded.problem);
+        let hint = own_hint.unwrap_or_else(|| degraded.hint.clone());
+        Problem { what: degraded.what.to_owned(), problem, hint }
     };
     health.degraded.iter().map(problem).collect()
 }
@@ -360,7 +369,10 @@ fn notes_of(files: &::files::Service) -> Vec<String> {
     files.roots_in_data().into_iter().map(note).collect()
 }
 
-fn table_report(name: &str, report: columns::Result<columns::LoadReport>) -> SourceReport {
+pub(super) fn table_report(
+    name: &str,
+    report: columns::Result<columns::LoadReport>,
+) -> SourceReport {
     let report = match report {
         Ok(report) => report,
         Err(error) => {
@@ -406,19 +418,6 @@ fn show(report: &Report) {
             }
             source.problems.iter().for_each(|problem| print::line(format!("  {problem}")));
         }
-    }
-}
-
-fn callers(config: &Config) -> String {
-    let keys = |n_keys: usize| match n_keys {
-        1 => "1 API key".to_owned(),
-        n_keys => format!("{n_keys} API keys"),
-    };
-    match (&config.auth.jwt, config.auth.keys.len()) {
-        (None, 0) => "everyone on this machine, as the local administrator".to_owned(),
-        (None, n_keys) => keys(n_keys),
-        (Some(jwt), 0) => format!("tokens of `{}`", jwt.issuer),
-        (Some(jwt), n_keys) => format!("tokens of `{}` and {}", jwt.issuer, keys(n_keys)),
     }
 }
 

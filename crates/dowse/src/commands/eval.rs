@@ -112,7 +112,7 @@ fn tell(told: &Cell<Option<Instant>>, name: &str, n_done: usize, n_all: usize) {
 fn read_report(file: &Path) -> anyhow::Result<EvalReport> {
     let text = fs_err::read_to_string(file)?;
     serde_json::from_str(&text).with_context(|| {
-        format!("`{}` is no report; `dowse eval DATASET --json FILE` writes one", file.display())
+        format!("`{}` is not a report; `dowse eval DATASET --json FILE` writes one", file.display())
     })
 }
 

@@ -1,16 +1,20 @@
 //! `dowse init`: a first `dowse.toml` from what is in a folder.
 //!
-//! Looks at names and beginnings only, writes one file and never overwrites one.
+//! Writes one file and never overwrites one. What it writes passes `dowse check`: tables are read
+//! whole, and one of which not all can be served is left in the draft as a comment, with the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use model::{Caller, Deadline};
 use serde_json::json;
 
 use crate::cli::InitArgs;
+use crate::commands::check::table_report;
 use crate::config::data_dir_flag;
 use crate::print;
 
@@ -24,6 +28,10 @@ const MAX_TABLES: usize = 20;
 const OWN_FILE: &str = "console.secret";
 /// So much of a JSON document is read to see what it is.
 const BEGINNING_BYTES: u64 = 64;
+/// How long one table may take to be read.
+const READING_LIMIT: Duration = Duration::from_secs(30);
+/// Things that are wrong with a table and are named.
+const MAX_NAMED_PROBLEMS: usize = 3;
 /// A JSON document of this size is worth a search tool.
 const LARGE_JSON_BYTES: u64 = 256 * 1024;
 
@@ -58,7 +66,13 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<()> {
     }
     let mut survey = Survey::default();
     look(&args.folder, &args.folder, 0, &mut survey)?;
-    let text = draft(&args.folder, &survey);
+    let Draft { text, n_left_out } = draft(&args.folder, &survey)?;
+    if n_left_out > 0 {
+        let tables = print::counted(n_left_out, "table is", "tables are");
+        print::note(format!(
+            "note: {tables} left out, since not all rows fit; the draft says which"
+        ));
+    }
     if args.print {
         if args.json {
             return print::json(&json!({ "file": out, "is_written": false, "draft": text }));
@@ -71,7 +85,11 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<()> {
         fs_err::OpenOptions::new().write(true).create_new(true).open(&out).context(
             "the draft cannot be written there\nhint: add `--print` to print it instead",
         )?;
-    std::io::Write::write_all(&mut file, text.as_bytes())?;
+    if let Err(error) = std::io::Write::write_all(&mut file, text.as_bytes()) {
+        // Half a draft would be taken for a configuration, and keep the next one from being made.
+        let _ = fs_err::remove_file(&out);
+        return Err(error.into());
+    }
     if args.json {
         print::json(&json!({ "file": out, "is_written": true, "draft": text }))?;
     }
@@ -148,7 +166,13 @@ fn is_records(file: &Path) -> bool {
     read.is_ok() && inside.is_some_and(|inside| inside.trim_start().starts_with('{'))
 }
 
-fn draft(root: &Path, survey: &Survey) -> String {
+/// What a server would be told, and how many tables were left out of it.
+struct Draft {
+    text: String,
+    n_left_out: usize,
+}
+
+fn draft(root: &Path, survey: &Survey) -> anyhow::Result<Draft> {
     let data_dir = data_dir_flag().map_or(".dowse".into(), Path::to_string_lossy);
     let mut text = format!(
         "# Drafted from what is in this folder. Every key: docs/reference/configuration.md.\n\
@@ -156,48 +180,85 @@ fn draft(root: &Path, survey: &Survey) -> String {
         toml::Value::String(data_dir.into_owned())
     );
     if survey.is_cut {
-        let _ = writeln!(text, "# Only the first {MAX_FILES} files were looked at.");
+        let _ = writeln!(text, "# Only the first {MAX_FILES} files were read.");
     }
     for problem in &survey.closed {
-        let _ = writeln!(text, "# Not looked into: {}", on_one_line(problem));
+        let _ = writeln!(text, "# Not looked into: {}", in_comment(problem));
     }
     if !survey.documents.is_empty() {
         let kinds: Vec<String> =
             survey.documents.iter().map(|(kind, n_files)| format!("{n_files} {kind}")).collect();
-        let _ = write!(text, "\n# Documents: {}.\n[files]\nroots = [\".\"]\n", kinds.join(", "));
+        let kinds = in_comment(&kinds.join(", "));
+        let _ = write!(text, "\n# Documents: {kinds}.\n[files]\nroots = [\".\"]\n");
     }
     for file in survey.no_databases.iter().take(MAX_TABLES) {
-        let shown = on_one_line(&file.display().to_string());
+        let shown = in_comment(&file.display().to_string());
         let _ = write!(text, "\n# `{shown}` is no SQLite database, and was passed over.\n");
     }
     let sources = sources(root, survey, &mut text);
-    let mut names = BTreeSet::new();
+    let (mut names, mut n_left_out) = (BTreeSet::new(), 0);
     for source in sources.iter().take(MAX_TABLES) {
         match tables::infer_config(Path::new(&source.absolute)) {
             Ok((mut config, notes)) => {
                 config.name = unused(&source.names(&config.name), &names);
                 names.insert(config.name.clone());
                 config.source.clone_from(&source.relative);
-                let _ = write!(text, "\n{}", tables::to_toml(&config, &notes, None));
+                let table = tables::to_toml(&config, &notes, None);
+                let problems = problems_of(root, config)?;
+                if problems.is_empty() {
+                    let _ = write!(text, "\n{table}");
+                    continue;
+                }
+                n_left_out += 1;
+                let shown = in_comment(&source.relative);
+                let _ = write!(
+                    text,
+                    "\n# `{shown}` is left out, since not all of it can be served: {}.\n\
+                     # Mend it, or take away the first `#` of these lines: `dowse check` tells what \
+                     does not fit.\n",
+                    in_comment(&problems.join("; "))
+                );
+                table.lines().for_each(|line| text.push_str(&format!("# {line}\n")));
             }
             Err(error) => {
                 let error = anyhow::Error::from(error);
-                let problem = on_one_line(&format!("{error:#}"));
-                let _ = write!(text, "\n# `{}` is no table: {problem}\n", source.relative);
+                let (shown, problem) =
+                    (in_comment(&source.relative), in_comment(&format!("{error:#}")));
+                let _ = write!(text, "\n# `{shown}` is not a table: {problem}\n");
             }
         }
     }
     if sources.len() > MAX_TABLES {
-        let n_more = sources.len() - MAX_TABLES;
-        let _ = write!(text, "\n# {n_more} more tables: `dowse tables infer FILE` drafts each.\n");
+        let more = print::counted(sources.len() - MAX_TABLES, "more table", "more tables");
+        let _ = write!(text, "\n# {more}: `dowse tables infer FILE` drafts each.\n");
     }
     if !survey.json.is_empty() {
         text.push_str("\n# Large JSON documents become search tools with `dowse context`:\n");
         for file in survey.json.iter().take(MAX_TABLES) {
-            let _ = writeln!(text, "#   {}", on_one_line(&file.display().to_string()));
+            let _ = writeln!(text, "#   {}", in_comment(&file.display().to_string()));
         }
     }
-    text
+    Ok(Draft { text, n_left_out })
+}
+
+/// Reads a table as a server would, and gives what `dowse check` would say is wrong with it; of many
+/// things the first.
+fn problems_of(root: &Path, config: tables::TableConfig) -> anyhow::Result<Vec<String>> {
+    let cache = tempfile::tempdir()?;
+    let opened = tables::Service::open(tables::ServiceConfig {
+        tables: vec![config],
+        base_folder: root.to_owned(),
+        cache_folder: cache.path().to_owned(),
+        export_link_minutes: 1,
+    });
+    let service = match opened {
+        Ok(service) => service,
+        Err(error) => return Ok(vec![format!("{:#}", anyhow::Error::from(error))]),
+    };
+    let deadline = Deadline::after(READING_LIMIT);
+    let reports = service.load_reports(&Caller::local_admin(), &deadline);
+    let problems = reports.into_iter().flat_map(|(name, read)| table_report(name, read).problems);
+    Ok(problems.take(MAX_NAMED_PROBLEMS).collect())
 }
 
 /// Rows that a table can be made of.
@@ -212,7 +273,10 @@ struct TableSource {
 
 impl TableSource {
     fn new(root: &Path, file: &Path, table: Option<&str>) -> Option<Self> {
-        let (whole, inner) = (root.join(file), file.to_str()?.replace('\\', "/"));
+        let inner = file.to_str()?;
+        // Elsewhere it is a letter of the name.
+        let inner = if cfg!(windows) { inner.replace('\\', "/") } else { inner.to_owned() };
+        let whole = root.join(file);
         let whole = whole.to_str()?;
         let (absolute, relative) = match table {
             Some(table) => (format!("sqlite:{whole}#{table}"), format!("sqlite:{inner}#{table}")),
@@ -248,8 +312,9 @@ fn sources(root: &Path, survey: &Survey, text: &mut String) -> Vec<TableSource> 
         match tables::sqlite_tables(&root.join(file)) {
             Ok(names) => found.extend(names.into_iter().map(|name| (file.clone(), Some(name)))),
             Err(error) => {
-                let error = on_one_line(&format!("{:#}", anyhow::Error::from(error)));
-                let _ = write!(text, "\n# `{}` cannot be read: {error}\n", file.display());
+                let error = in_comment(&format!("{:#}", anyhow::Error::from(error)));
+                let shown = in_comment(&file.display().to_string());
+                let _ = write!(text, "\n# `{shown}` cannot be read: {error}\n");
             }
         }
     }
@@ -259,7 +324,7 @@ fn sources(root: &Path, survey: &Survey, text: &mut String) -> Vec<TableSource> 
         match TableSource::new(root, &file, table.as_deref()).filter(|_| is_plain) {
             Some(source) => sources.push(source),
             None => {
-                let shown = on_one_line(&file.display().to_string());
+                let shown = in_comment(&file.display().to_string());
                 let _ = write!(text, "\n# `{shown}` has a name that cannot be written here.\n");
             }
         }
@@ -277,9 +342,11 @@ fn unused(names: &[String], taken: &BTreeSet<String>) -> String {
     all.find(|name| !taken.contains(name)).unwrap_or_else(|| longest.to_owned())
 }
 
-/// A comment ends with its line.
-fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A comment ends with its line, and has no control characters.
+fn in_comment(text: &str) -> String {
+    let shown: String =
+        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

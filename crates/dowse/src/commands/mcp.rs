@@ -12,7 +12,7 @@ use crate::commands::reach::{Reach, reach};
 use crate::commands::serve::{add_folders, add_indexed_folders, choose_served, strangers};
 use crate::commands::{block_on, variable};
 use crate::config::{Config, Purpose, is_without_model, load, place_data};
-use crate::control::{self, Connection, Left, Relay};
+use crate::control::{self, Connection, EndedBy, Relay};
 use crate::wiring::{SharedState, app, work_in_background};
 use crate::{platform, print};
 
@@ -101,7 +101,7 @@ fn join(config: &Config) -> anyhow::Result<Joined> {
             );
         }
         let relay = relay.get_or_insert_with(Relay::of_pipes);
-        if relay.through(connection)? == Left::Client {
+        if relay.through(connection)? == EndedBy::Client {
             return Ok(Joined::Over);
         }
         if host.as_deref().is_none_or(|command| command != Hosting::Mcp.as_str()) {

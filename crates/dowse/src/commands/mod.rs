@@ -17,6 +17,7 @@ mod kb;
 mod mcp;
 mod models;
 mod move_data;
+mod objects;
 mod reach;
 mod serve;
 mod sets;
@@ -24,10 +25,12 @@ mod shell;
 mod status;
 mod tables;
 mod tools;
+mod waiting;
 mod words;
 
 pub(crate) use self::backup::LAST_BACKUP;
 pub(crate) use self::context::ContextArgs;
+pub(crate) use self::objects::ObjectArgs;
 pub(crate) use self::status::model_state;
 
 use tokio_util::sync::CancellationToken;
@@ -120,7 +123,7 @@ pub(crate) fn until_stopped<T: Send + 'static>(
             biased;
             done = work => done?,
             () = is_stopped.cancelled() => anyhow::bail!(
-                "stopped before everything was done; what was taken in is kept\n\
+                "stopped before everything was done; what was indexed stays\n\
                  hint: the next command or server on the same data goes on with it; run the same \
                  command again for the rest"
             ),

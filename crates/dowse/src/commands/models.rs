@@ -70,7 +70,8 @@ fn told(args: &ModelArgs, manifest: &models::Manifest) -> anyhow::Result<()> {
 fn list(args: &ModelListArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
     let folder = models_dir(&config);
-    let mut rows = print::Table::new(["model", "state", "download", "licence", "what"]);
+    let download = if args.json { "download bytes" } else { "download" };
+    let mut rows = print::Table::new(["model", "state", download, "licence", "what"]);
     for model in models::list(&folder)? {
         let state = match &model.state {
             ModelState::Ready { .. } => "ready".to_owned(),
@@ -81,11 +82,15 @@ fn list(args: &ModelListArgs) -> anyhow::Result<()> {
                 "not here".to_owned()
             }
         };
-        let size = print::bytes(model.n_download_bytes);
+        // People read `91.0 MB`, programs a number of bytes.
+        let size = match args.json {
+            true => json!(model.n_download_bytes),
+            false => json!(print::bytes(model.n_download_bytes)),
+        };
         rows.row([
             json!(model.name),
             json!(state),
-            json!(size),
+            size,
             json!(model.licence),
             json!(model.description),
         ]);

@@ -1,5 +1,6 @@
 //! How a command gets at a data folder: through the process that has it open, or by opening it.
 
+use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,7 +10,9 @@ use store::{Access, Verify};
 
 use crate::config::{CatalogueKind, Config, Purpose, is_without_model};
 use crate::control::{self, Connection, Typed};
-use crate::wiring::{CATALOGUE, Jobs, SharedState, store_folder, until_closed};
+use crate::wiring::{
+    CATALOGUE, CATALOGUE_AWAY_HINT, Jobs, SharedState, store_folder, until_closed,
+};
 use crate::{platform, print};
 
 /// How long a command waits for another one that has the folder open and does not listen: those
@@ -208,7 +211,7 @@ pub(crate) fn reach_to_read(config: &Config, jobs: Jobs) -> anyhow::Result<Readi
     Ok(Reading { reach, config })
 }
 
-/// Says what to do about a catalogue that does not answer.
+/// Says what to do about a catalogue that does not answer, unless it is a file.
 fn with_hint(error: anyhow::Error) -> anyhow::Error {
     let is_away = error.chain().any(|cause| {
         matches!(
@@ -219,9 +222,26 @@ fn with_hint(error: anyhow::Error) -> anyhow::Error {
     if !is_away {
         return error;
     }
-    anyhow::anyhow!(
-        "{error:#}\nhint: start the PostgreSQL of `[store.postgres]`, or fix its address there"
-    )
+    anyhow::Error::new(CatalogueAway(format!("{error:#}")))
+}
+
+/// A catalogue on a server does not answer.
+#[derive(Debug)]
+pub(super) struct CatalogueAway(String);
+
+impl std::error::Error for CatalogueAway {}
+
+impl fmt::Display for CatalogueAway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nhint: {CATALOGUE_AWAY_HINT}", self.0)
+    }
+}
+
+impl CatalogueAway {
+    /// Says what is wrong, without what to do about it.
+    pub(super) fn problem(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Tells whether another process holds the folder.

@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ServeArgs;
 use crate::commands::files::show_indexing;
 use crate::commands::host::{COMMANDS_GRACE, Hosting, serve_commands};
-use crate::commands::reach::open_to_serve;
+use crate::commands::reach::holds_data;
 use crate::commands::sets::{choose_one, choose_set, take_folders};
+use crate::commands::waiting::{open_or_wait, wait_for_catalogue};
 use crate::commands::{block_on, connect, variable};
 use crate::config::{Config, DEFAULT_FILE, Loaded, Purpose, load, place_data};
 use crate::files_cli::FilesArgs;
@@ -33,7 +34,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let (folders, is_json) = (args.folders.clone(), args.json);
     let (file, data_dir) = (loaded.file.clone(), args.data.data_dir.clone());
     let strangers = strangers(loaded.file.as_deref());
-    let adjust = move |mut config: Config| {
+    let adjust = move |mut config: Config, purpose: Purpose| {
         if let Some(listen) = listen {
             config.server.listen = listen;
         }
@@ -41,19 +42,27 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         if is_chosen {
             return anyhow::Ok(config);
         }
-        place_data(&mut config, file.as_deref(), data_dir.as_deref(), Purpose::Make, &variable)?;
+        place_data(&mut config, file.as_deref(), data_dir.as_deref(), purpose, &variable)?;
         anyhow::Ok(config)
     };
-    let mut config = adjust(loaded.config)?;
-    let shared_state = open_to_serve(&config)?;
-    if is_chosen {
-        add_indexed_folders(&mut config, &shared_state)?;
+    ensure_can_begin(&adjust(loaded.config.clone(), Purpose::Look)?)?;
+    let mut config = adjust(loaded.config, Purpose::Make)?;
+    let opened = open_or_wait(&config)?;
+    if is_chosen && let Ok(shared_state) = &opened {
+        add_indexed_folders(&mut config, shared_state)?;
     }
     block_on(async move {
         let shutdown = CancellationToken::new();
         platform::shutdown_on_signal(shutdown.clone())?;
         let (listener, config) = bind(config).await?;
         let address = config.server.listen;
+        let shared_state = match opened {
+            Ok(shared_state) => shared_state,
+            Err(away) => match wait_for_catalogue(&listener, &config, away, &shutdown).await? {
+                Some(shared_state) => shared_state,
+                None => return Ok(()),
+            },
+        };
         let (app_now, families) = app(&config, &shared_state)?;
         let shared = Shared::new(app_now);
         families.start_indexing(&shared_state, strangers)?;
@@ -63,6 +72,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let commands =
             serve_commands(Hosting::Serve, &shared_state, shared.clone(), shutdown.clone())?;
         work_in_background(&shared_state, &shutdown);
+        say_what_is_missing(&config, &shared_state);
         if let Some(file) = loaded.file {
             let path = file.clone();
             let (away, links) = (shared_state.away.clone(), reload::TurnedLinks::default());
@@ -73,7 +83,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
                         .is_due(|| files.get().is_some_and(|files| files.roots_lead_elsewhere()))
             };
             reload::watch(file, stamp, shared.clone(), shutdown.clone(), is_due, move || {
-                let mut config = adjust(load(Some(&path), &variable)?.config)?;
+                let mut config = adjust(load(Some(&path), &variable)?.config, Purpose::Make)?;
                 // The socket stays as it is; only a restart moves it.
                 config.server.listen = address;
                 let (app, families) = app(&config, &shared_state)?;
@@ -200,6 +210,29 @@ pub(super) fn add_folders(config: &mut Config, folders: &[PathBuf]) -> anyhow::R
         );
         config.files.roots.push(RootConfig::Named(folder));
     }
+    Ok(())
+}
+
+/// Says which model is not there or cannot be used, and which key of one is not set: a server
+/// starts without, and answers less well than whoever starts it expects.
+fn say_what_is_missing(config: &Config, shared_state: &SharedState) {
+    if let Some(warning) = shared_state.embedder.state().warning() {
+        print::note(format!("note: {}", warning.message));
+    }
+    for unset in config.unset_variables().iter().filter(|unset| unset.is_of_model) {
+        print::note(format!("note: {}; hint: {}", unset.problem(), unset.remedy()));
+    }
+}
+
+/// Where nothing is kept yet, holds that the address is free before anything is made: a start that
+/// failed would be remembered as something that is served. Where data is there already, its server
+/// may be just ending, and is waited for first.
+fn ensure_can_begin(config: &Config) -> anyhow::Result<()> {
+    if holds_data(config)? {
+        return Ok(());
+    }
+    let wanted = config.server.listen;
+    drop(std::net::TcpListener::bind(wanted).with_context(|| cannot_listen(wanted))?);
     Ok(())
 }
 

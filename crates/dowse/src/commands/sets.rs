@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ::files::Service;
 use anyhow::Context;
-use store::Verify;
+use knowledge::KnowledgeBase;
+use store::{ObjectPage, TypedObject, Verify};
 
 use crate::cli::{ConfigArgs, DataArgs};
 use crate::commands::reach::{Reach, holds_data, reach_verified};
@@ -23,8 +24,42 @@ use crate::wiring::{Jobs, SharedState, app_without_callers, files_alone};
 const NO_FOLDERS: &str = "no folders are configured";
 
 /// What a server without folders says.
-pub(super) const SERVES_NO_FOLDERS: &str =
-    "the running server serves no folders\nhint: name some in its configuration";
+const SERVES_NO_FOLDERS: &str = "the running server serves no folders";
+
+/// Who looks for what is in knowledge bases is told how.
+pub(super) const SEARCHES_BASES: &str =
+    "`dowse kb search KB QUERY` searches a knowledge base, and `dowse kb list` lists them";
+
+/// Says of a server that it has no folders.
+pub(super) fn serves_no_folders(shared_state: &SharedState) -> anyhow::Error {
+    let bases = if has_bases(shared_state) { format!("{SEARCHES_BASES}; ") } else { String::new() };
+    anyhow::anyhow!("{SERVES_NO_FOLDERS}\nhint: {bases}name folders in its configuration")
+}
+
+/// Says of data that it is of no folders.
+fn of_no_folders(shared_state: &SharedState) -> anyhow::Error {
+    if has_bases(shared_state) {
+        return anyhow::anyhow!(
+            "{NO_FOLDERS}: what is kept here is in knowledge bases\n\
+             hint: {SEARCHES_BASES}; `dowse index FOLDER` indexes a folder"
+        );
+    }
+    anyhow::anyhow!("{NO_FOLDERS}\nhint: name one, or add `[files] roots` to the configuration")
+}
+
+/// Tells whether there are knowledge bases.
+fn has_bases(shared_state: &SharedState) -> bool {
+    let page = ObjectPage { limit: 1, ..ObjectPage::of(KnowledgeBase::KIND) };
+    shared_state.open_store().is_ok_and(|kept| {
+        let bases = KnowledgeBase::list(&*kept.store.objects(), &page);
+        bases.is_ok_and(|bases| !bases.is_empty())
+    })
+}
+
+/// Tells whether an error names the command that searches knowledge bases.
+pub(super) fn names_bases(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.to_string().contains(SEARCHES_BASES))
+}
 
 /// Tells whether an error says that data is of no folders, also of one of a running server.
 pub(super) fn is_no_folders(error: &anyhow::Error) -> bool {
@@ -388,9 +423,7 @@ fn open_one(mut located: Located, need: Need) -> anyhow::Result<Set> {
             (Some(Box::new(app)), families.files)
         }
     };
-    let service = files.with_context(|| {
-        format!("{NO_FOLDERS}\nhint: name one, or add `[files] roots` to the configuration")
-    })?;
+    let service = files.ok_or_else(|| of_no_folders(&shared_state))?;
     let index_command = index_command(&located.config, located.file.as_deref());
     Ok(Set::Here { shared_state, service: Box::new(service), app, index_command })
 }

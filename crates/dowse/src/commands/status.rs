@@ -75,6 +75,9 @@ struct ServerReport {
 struct FolderReport {
     folder: String,
     indexed: usize,
+    /// Whether it was ever indexed to its end.
+    #[serde(default)]
+    complete: bool,
     /// Files that cannot be found by their text, counted by the reason.
     missing: BTreeMap<String, usize>,
 }
@@ -227,6 +230,35 @@ fn missing_files(app: &App, args: &StatusArgs) -> anyhow::Result<Vec<FileOutcome
     Ok(missing)
 }
 
+/// Names the folders that were never indexed to their end, and that nobody indexes: after a start
+/// that failed, or beside an engine that did not answer.
+pub(super) fn never_indexed(
+    shared_state: &SharedState,
+    app: &App,
+    options: &CheckOptions,
+) -> anyhow::Result<Vec<Problem>> {
+    let Some(files) = &app.files else { return Ok(vec![]) };
+    let caller = Caller::local_admin();
+    let queue = &shared_state.open_store()?.queue;
+    let away = files.unreachable_roots(&caller);
+    let mut problems = vec![];
+    for root in files.outcomes(&caller)? {
+        // What is away, or is being indexed, is said of it already.
+        let is_known =
+            away.contains(&root.root) || queue.active(::files::INDEX_JOB, &root.root)?.is_some();
+        if root.is_completed || is_known {
+            continue;
+        }
+        let problem = match root.counts.is_empty() {
+            true => format!("nothing of `{}` is indexed yet", root.root),
+            false => format!("`{}` was never indexed to its end", root.root),
+        };
+        let hint = format!("run `{}`, or start a server, which does it", options.index_command);
+        problems.push(Problem { what: "index".to_owned(), problem, hint });
+    }
+    Ok(problems)
+}
+
 fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow::Result<Report> {
     let caller = Caller::local_admin();
     let health = health(shared_state, app, options)?;
@@ -243,6 +275,7 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
         folders.extend(root.into_iter().map(|root| {
             FolderReport {
                 folder: root.root,
+                complete: root.is_completed,
                 indexed: root.counts.get(&ReadOutcome::Indexed).copied().unwrap_or_default(),
                 missing: root
                     .counts
@@ -309,7 +342,10 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
         },
         vectors: VectorReport { passages: debt.n_passages, missing: n_missing, per_second: None },
         jobs: jobs.collect(),
-        problems: problems_of(&health),
+        problems: problems_of(&health)
+            .into_iter()
+            .chain(never_indexed(shared_state, app, options)?)
+            .collect(),
     })
 }
 
@@ -355,7 +391,8 @@ fn show(report: &Report) {
     row("engine", report.engine.clone());
     row("health", report.health.clone());
     if report.lag > 0 {
-        row("lag", format!("{} changes are not searchable yet", report.lag));
+        let changes = print::counted(report.lag as usize, "change is", "changes are");
+        row("lag", format!("{changes} not searchable yet"));
     }
     row("model", report.model.clone());
     if let Some(hint) = &report.model_hint {
@@ -374,6 +411,10 @@ fn show(report: &Report) {
             Some(total) if job.is_running() => format!("indexing is at {} of {total}", job.done),
             _ => "indexing has not ended".to_owned(),
         }));
+        // That no file is missing is not known of a folder that was not looked through.
+        if notes.is_empty() && !folder.complete {
+            notes.push("not indexed to its end yet".to_owned());
+        }
         if notes.is_empty() {
             notes.push("nothing missing".to_owned());
         }

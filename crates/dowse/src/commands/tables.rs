@@ -14,6 +14,7 @@ use crate::cli::{TableExportArgs, TablesCommand};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
+use crate::unfinished::Unfinished;
 
 /// The longest that an export may take.
 const EXPORT_LIMIT: Duration = Duration::from_secs(3600);
@@ -47,7 +48,7 @@ fn ensure_files(file: &Path) -> anyhow::Result<()> {
     match odd {
         None => Ok(()),
         Some(odd) => anyhow::bail!(
-            "`{}` is no regular file\nhint: write what it gives into a file first",
+            "`{}` is not a regular file\nhint: write what it gives into a file first",
             odd.display()
         ),
     }
@@ -74,7 +75,7 @@ fn export(args: &TableExportArgs) -> anyhow::Result<()> {
         format!("`{}` must end in .csv, .jsonl or .parquet", args.output.display())
     })?;
     let unfinished = Unfinished::beside(&args.output)?;
-    let mut out = BufWriter::new(unfinished.file.as_file());
+    let mut out = BufWriter::new(unfinished.file());
     let deadline = Deadline::after(EXPORT_LIMIT);
     let Exported { n_rows, warnings, .. } = service.export(
         &Caller::local_admin(),
@@ -100,43 +101,4 @@ fn export(args: &TableExportArgs) -> anyhow::Result<()> {
     let rows = print::counted(n_rows as usize, "row", "rows");
     print::line(format!("{rows} in {}", args.output.display()));
     Ok(())
-}
-
-/// A file that takes the place of another once it is whole. Where it does not get that far, what
-/// was there stays and nothing is left beside it.
-struct Unfinished {
-    file: tempfile::NamedTempFile,
-    output: PathBuf,
-}
-
-impl Unfinished {
-    fn beside(output: &Path) -> anyhow::Result<Self> {
-        // A link stays one: what it leads to is written.
-        let output = fs_err::canonicalize(output).unwrap_or_else(|_| output.to_owned());
-        let kept = fs_err::metadata(&output).ok();
-        anyhow::ensure!(
-            kept.as_ref().is_none_or(std::fs::Metadata::is_file),
-            "`{}` is no regular file\nhint: name a file that may be written",
-            output.display()
-        );
-        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        // As any new file is, not for its user alone as temporary ones are.
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.prefix(".dowse-export-").tempfile_in(folder).with_context(|| {
-            format!("no file can be made in `{}`\nhint: name another place", folder.display())
-        })?;
-        if let Some(kept) = kept {
-            fs_err::set_permissions(file.path(), kept.permissions())?;
-        }
-        Ok(Unfinished { file, output })
-    }
-
-    fn finish(self) -> anyhow::Result<()> {
-        let Unfinished { file, output } = self;
-        file.persist(&output).with_context(|| format!("`{}` stays as it was", output.display()))?;
-        Ok(())
-    }
 }

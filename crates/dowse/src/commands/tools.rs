@@ -13,7 +13,7 @@ use crate::control::Typed;
 use crate::print;
 use crate::wiring::{Jobs, app};
 
-/// Characters of a description on a terminal, which has only so much room.
+/// Characters of a description on a terminal, which is only so wide.
 const TERMINAL_CHARS: usize = 80;
 
 pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Outcome> {

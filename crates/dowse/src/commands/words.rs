@@ -6,6 +6,7 @@
 use model::Warning;
 
 use crate::commands::check::Providers;
+use crate::config::Config;
 use crate::wiring::{SharedState, failing_embedder};
 
 /// What an agent reads, and what is typed instead.
@@ -80,6 +81,20 @@ pub(crate) fn error_in_flags(error: impl Into<anyhow::Error>) -> anyhow::Error {
     match said == error.to_string() {
         true => error,
         false => anyhow::anyhow!(said),
+    }
+}
+
+/// Says who may call a server of a configuration.
+pub(crate) fn callers(config: &Config) -> String {
+    let keys = |n_keys: usize| match n_keys {
+        1 => "1 API key".to_owned(),
+        n_keys => format!("{n_keys} API keys"),
+    };
+    match (&config.auth.jwt, config.auth.keys.len()) {
+        (None, 0) => "everyone on this machine, as the local administrator".to_owned(),
+        (None, n_keys) => keys(n_keys),
+        (Some(jwt), 0) => format!("tokens of `{}`", jwt.issuer),
+        (Some(jwt), n_keys) => format!("tokens of `{}` and {}", jwt.issuer, keys(n_keys)),
     }
 }
 

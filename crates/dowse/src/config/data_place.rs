@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::Config;
 use crate::control;
+use crate::unfinished::write_whole;
 
 /// What earlier versions made in the working folder.
 const EARLIER: &str = ".dowse";
@@ -126,7 +127,9 @@ impl UserData {
             ..Remembered::of(self.working.clone(), PathBuf::new())
         };
         let text = serde_json::to_string_pretty(&remembered)?;
-        fs_err::write(data_dir.join(REMEMBERED), text).context(hint)?;
+        let file = data_dir.join(REMEMBERED);
+        // Searches that name no folder read this file at any time, of all sets.
+        write_whole(&file, text.as_bytes()).context(hint)?;
         Ok(data_dir)
     }
 
@@ -373,6 +376,21 @@ mod tests {
         }
         assert_eq!(here.here()[0].before_from, std::slice::from_ref(&there.working));
         assert!(user_data(folder.path(), "three").here().is_empty());
+    }
+
+    /// Beside `dowse index` a search sometimes found no index, or left the nearest one out.
+    #[test]
+    fn who_reads_meanwhile_finds_every_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (user_data(folder.path(), "one"), user_data(folder.path(), "two"));
+        let a = folder.path().join("a");
+        let made = one.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        let reading = fs_err::File::open(made.join(REMEMBERED)).unwrap();
+        two.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        let read: Remembered =
+            serde_json::from_str(&std::io::read_to_string(reading).unwrap()).unwrap();
+        assert_eq!(read.from, one.working, "what was open stays whole");
+        assert_eq!(one.all()[0].from, two.working);
     }
 
     /// In a project with an index of its own, a search also gave what had been indexed from the home

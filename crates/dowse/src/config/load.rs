@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::{Config, EmbedderProvider, LlmProvider, RerankerProvider, overrides, values};
+use super::{
+    Config, EmbedderProvider, LlmProvider, RerankerProvider, overrides, values, variables,
+};
 
 /// The file that is used when none is named.
 pub(crate) const DEFAULT_FILE: &str = "dowse.toml";
@@ -93,6 +95,7 @@ pub(crate) fn load_as_written(
     };
     let shown = file.as_deref().unwrap_or(Path::new("the defaults")).display().to_string();
     tracing::info!(from = shown, "configuration read");
+    variables::warn_of_misspelt(&text);
     let mut config = parse(&text, &shown, variable)?;
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     config.data_dir = base.join(&config.data_dir);

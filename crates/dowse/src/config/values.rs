@@ -43,7 +43,7 @@ pub(super) fn check(config: &Config) -> anyhow::Result<()> {
         && net::Request::get(url).is_err()
     {
         bail!(
-            "`server.public_url` is `{url}`, which is no address\n\
+            "`server.public_url` is `{url}`, which is not an address\n\
              hint: write it with `https://`, such as `https://search.example.org`"
         );
     }

@@ -14,7 +14,7 @@ mod relay;
 pub(crate) use client::{Connection, connect};
 pub(crate) use listen::{Host, Listening, listen};
 pub(crate) use message::Typed;
-pub(crate) use relay::{Left, Relay};
+pub(crate) use relay::{EndedBy, Relay};
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -23,7 +23,7 @@ const ENDED: &str = "the process that answered ended before it did; call again";
 
 /// Who ended a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum EndedBy {
     Client,
     Server,
 }
@@ -97,7 +97,10 @@ impl<W: Write> Relay<W> {
     }
 
     /// Passes messages both ways over a connection until one side leaves, and tells which.
-    pub(crate) fn through(&mut self, from_server: BufReader<LocalStream>) -> anyhow::Result<Left> {
+    pub(crate) fn through(
+        &mut self,
+        from_server: BufReader<LocalStream>,
+    ) -> anyhow::Result<EndedBy> {
         let mut to_server = from_server.get_ref().try_clone()?;
         self.n_connections += 1;
         let number = self.n_connections;
@@ -123,7 +126,7 @@ impl<W: Write> Relay<W> {
                 }
                 Event::Server(from, line) if from == number => self.answer(&line)?,
                 Event::ServerLeft(from) if from == number => {
-                    return Ok(if is_over { Left::Client } else { Left::Server });
+                    return Ok(if is_over { EndedBy::Client } else { EndedBy::Server });
                 }
                 Event::Server(..) | Event::ServerLeft(_) => {}
             }

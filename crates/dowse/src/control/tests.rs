@@ -174,7 +174,7 @@ fn a_session_goes_on_through_the_next_process() {
     }
     drop((first_server, from_relay));
     let (mut relay, left) = passing.join().unwrap();
-    assert_eq!(left, Left::Server);
+    assert_eq!(left, EndedBy::Server);
     assert!(!relay.has_client_left());
 
     let (second, mut second_server) = pair().unwrap();
@@ -197,5 +197,5 @@ fn a_session_goes_on_through_the_next_process() {
     let mut rest = String::new();
     assert_eq!(from_relay.read_line(&mut rest).unwrap(), 0, "the end is passed on: {rest}");
     drop((second_server, from_relay));
-    assert_eq!(passing.join().unwrap(), Left::Client);
+    assert_eq!(passing.join().unwrap(), EndedBy::Client);
 }

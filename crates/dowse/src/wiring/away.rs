@@ -87,7 +87,7 @@ impl Away {
                     tracing::warn!(
                         source,
                         problem,
-                        "a source cannot be reached: it is looked for again"
+                        "a source cannot be reached: it is tried again"
                     );
                     self.0.lock().sources.push((source, problem));
                 }

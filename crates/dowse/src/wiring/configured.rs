@@ -59,7 +59,7 @@ impl Families {
         let row_sources = shared_state.served_row_sources();
         let gone_rows: Vec<&String> = before.row_sources.difference(&row_sources).collect();
         if !gone_rows.is_empty() {
-            tracing::info!(gone = ?gone_rows, "tables or dimensions left the configuration");
+            tracing::info!(gone = ?gone_rows, "tables or dimensions were removed from the configuration");
             shared_state.erase_answers(None);
         }
         let configured = self.files.as_ref().map(files::Service::configured_root_names);
@@ -83,7 +83,11 @@ pub(crate) fn forget_folders_taken_out(
     if !gone.is_empty() {
         files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
         let n_forgotten = files::forget_roots(&kept.store, &gone)?;
-        tracing::info!(n_forgotten, ?gone, "folders left the configuration and the index");
+        tracing::info!(
+            n_forgotten,
+            ?gone,
+            "folders were removed from the configuration and the index"
+        );
         shared_state.erase_answers(None);
         let roots = before.roots.intersection(named).cloned().collect();
         remember(&kept.store, &ConfiguredFolders { roots, ..before })?;

@@ -90,7 +90,7 @@ fn remembered(
     wait: Duration,
     look: impl Fn() -> Option<u64> + Send + Sync + 'static,
 ) -> Arc<dyn Fn() -> Option<u64> + Send + Sync> {
-    let (known, look) = (Arc::new(Mutex::new(Known::default())), Arc::new(look));
+    let (known, look) = (Arc::new(Mutex::new(KnownGeneration::default())), Arc::new(look));
     Arc::new(move || {
         {
             let mut now = known.lock();
@@ -109,7 +109,7 @@ fn remembered(
         std::thread::spawn(move || {
             let generation = look();
             *known.lock() =
-                Known { generation, looked_at: Some(Instant::now()), is_looking: false };
+                KnownGeneration { generation, looked_at: Some(Instant::now()), is_looking: false };
             // Whoever asked may have gone on.
             let _ = tell.send(generation);
         });
@@ -119,7 +119,7 @@ fn remembered(
 
 /// What is known of the generation, and since when.
 #[derive(Default)]
-struct Known {
+struct KnownGeneration {
     generation: Option<u64>,
     looked_at: Option<Instant>,
     is_looking: bool,

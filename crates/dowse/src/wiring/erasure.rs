@@ -72,7 +72,7 @@ impl Eraser {
             .open(self.shared.clone())
             .and_then(|answers| serve::erase_answers(&answers, None, self.clock.now(), &deleted));
         if let Err(error) = erased {
-            tracing::error!(%error, "kept answers could not be erased");
+            tracing::error!(%error, "stored answers could not be erased");
         }
     }
 }

@@ -131,7 +131,13 @@ impl Families {
             let n_forgotten = files.forget_other_roots(Strangers::Keep)?;
             if n_forgotten > 0 {
                 shared_state.erase_answers(None);
-                tracing::info!(n_forgotten, "files that belong to another folder now left it");
+                tracing::info!(
+                    n_forgotten,
+                    "files that belong to another folder now were removed from this one"
+                );
+            }
+            if files.is_watched() {
+                files.expect_watcher();
             }
             files.index_all()?;
         }
@@ -158,7 +164,7 @@ impl Families {
         files::stop_jobs(&kept.queue, |root| gone.contains(root))?;
         let n_forgotten = files::forget_roots(&kept.store, &gone)?;
         shared_state.erase_answers(None);
-        tracing::info!(n_forgotten, ?gone, "what no server has any more left");
+        tracing::info!(n_forgotten, ?gone, "what no server has any more was removed");
         Ok(())
     }
 

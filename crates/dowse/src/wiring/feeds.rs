@@ -257,7 +257,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, places: &mut Places) -> Looke
         // Nobody tells when it comes back: it is looked for until then.
         if !places.note(&folder) {
             if problems.set(&folder, Some("it does not exist, or may not be read")) {
-                tracing::warn!(folder = %folder.display(), "a folder of a collection is away");
+                tracing::warn!(folder = %folder.display(), "the folder of a collection cannot be reached");
             }
             continue;
         }
@@ -273,7 +273,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, places: &mut Places) -> Looke
                 if problems.set(&folder, problem.as_deref()) {
                     let problem = problem.unwrap_or_default();
                     let folder = folder.display();
-                    tracing::warn!(%folder, problem, "a folder of a collection is not followed whole");
+                    tracing::warn!(%folder, problem, "a part of the folder of a collection is not followed");
                 }
                 all = all.max(looked);
             }

@@ -59,7 +59,7 @@ fn run(store: &Weak<Store>, follow: fn(&Store) -> store::Result<()>) {
             Ok(()) if was_away => tracing::info!("following again"),
             Err(error) if !was_away => tracing::warn!(
                 error = error as &dyn std::error::Error,
-                "what was stored cannot be followed now; it is tried again"
+                "the index cannot follow the catalogue now; it is tried again"
             ),
             _ => {}
         }

@@ -17,6 +17,9 @@ const MAX_UNREMARKED_JOBS: usize = 1_000;
 /// What an operator does about a store that does not work.
 const STORE_HINT: &str = "`dowse check` says more; restore a backup when the catalogue is damaged";
 
+/// What an operator does about a catalogue on a server that does not answer.
+pub(crate) const CATALOGUE_AWAY_HINT: &str = "start the PostgreSQL of `[store.postgres]`, or fix its address there; it is asked again by itself";
+
 /// What an operator does about a folder that is away.
 pub(crate) const FOLDER_HINT: &str = "fix its path (`[files] roots`), make it, or give this user the \
                                       right to read it; what was indexed of it is kept";
@@ -45,19 +48,22 @@ fn look(shared_state: &SharedState) -> Health {
         }
     };
     let store = kept.store.health();
+    let is_shared = kept.store.catalogue().is_shared();
     health.lag = store.lag;
     health.follower_lag = kept.store.follower_lag();
     for degradation in store.degraded {
         let hint = match degradation.part {
             "disk" => "free space: what waits goes on by itself",
             "engine" | "index" => "it catches up by itself when it can be reached",
+            // Nothing is to be restored where nobody could look.
+            "catalogue" if is_shared && !store.reads => CATALOGUE_AWAY_HINT,
             _ => STORE_HINT,
         };
         health = health.with(degradation.part, degradation.problem, hint);
     }
     // After what it may follow from: a catalogue that is away cannot be followed.
     if let Some(lag) = health.follower_lag.filter(|lag| *lag > retrieve::MAX_FOLLOWER_LAG) {
-        let problem = format!("what other servers stored was not taken in for {} s", lag.as_secs());
+        let problem = format!("changes by other servers were not read for {} s", lag.as_secs());
         health = health.with("index", problem, "it catches up by itself; answers say so meanwhile");
     }
     if !store.reads {
@@ -78,7 +84,7 @@ fn look(shared_state: &SharedState) -> Health {
         health = health.with("disk", problem, hint).without_writes();
     }
     for (source, problem) in shared_state.away.sources() {
-        let hint = "it is looked for every 30 s";
+        let hint = "see that the file or the database is there; it is looked for every 30 s";
         health = health.with("source", format!("{source}: {problem}"), hint);
     }
     let files = shared_state.files.get();
@@ -89,7 +95,8 @@ fn look(shared_state: &SharedState) -> Health {
         health = health.with("collection folder", problem, FEED_HINT);
     }
     if let Some(problem) = files.as_ref().and_then(files::Service::watch_problem) {
-        let hint = "changes are found when the server starts again; its log says why";
+        let hint = "the log says why; raise `fs.inotify.max_user_watches` where it names that, and \
+                    start the server again";
         health = health.with("watch", problem, hint);
     }
     let (n_waiting, _) = kept.queue.counts();

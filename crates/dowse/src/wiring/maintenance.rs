@@ -61,7 +61,7 @@ pub(crate) fn take_uploads_up(shared_state: SharedState, shutdown: CancellationT
             };
             match tokio::task::spawn_blocking(take_up).await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "jobs could not be taken up again"),
+                Ok(Err(error)) => tracing::warn!(%error, "unfinished jobs could not be resumed"),
                 Err(error) => tracing::warn!(%error, "taking up jobs again stopped"),
             }
         }

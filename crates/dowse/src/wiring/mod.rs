@@ -33,8 +33,12 @@ pub(crate) use by_words::{contexts_by_words, files_by_words, knowledge_by_words}
 pub(crate) use close::{close_stores, until_closed};
 pub(crate) use configured::{forget_folders_taken_out, remember_before_indexing};
 pub(crate) use families::{Families, contexts_service, files_alone, knowledge_service};
-pub(crate) use health::{FOLDER_HINT, MIN_FREE_BYTES, folder_away, free_bytes};
-pub(crate) use models::{embedder, failing_embedder, failing_reranker, models_dir};
+pub(crate) use health::{
+    CATALOGUE_AWAY_HINT, FOLDER_HINT, MIN_FREE_BYTES, folder_away, free_bytes,
+};
+pub(crate) use models::{
+    answers, embedder, failing_embedder, failing_llm, failing_reranker, fetched, models_dir,
+};
 pub(crate) use open_store::{
     CATALOGUE, describe as describe_store, names as name_store, open as open_store, open_catalogue,
 };

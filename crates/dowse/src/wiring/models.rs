@@ -11,6 +11,7 @@ use infer::providers::{
 };
 use infer::{EmbedderChoice, EmbedderSlot, Llm, ModelState, Reranker, RerankerChoice, Secret};
 use model::Deadline;
+use net::{Client, Reach, Request, RetryPolicy};
 
 use crate::config::{Config, EmbedderProvider, LlmProvider, RerankerProvider, user_folder};
 
@@ -57,6 +58,37 @@ pub(crate) fn failing_reranker(config: &Config) -> Option<String> {
         Err(error) => Some(error),
     };
     failed.map(|error| format!("{error:#}"))
+}
+
+/// Says that the server of the language model does not answer.
+pub(crate) fn failing_llm(config: &Config) -> Option<String> {
+    if config.llm.provider == LlmProvider::None {
+        return None;
+    }
+    let url = &config.llm.base_url;
+    let failed = answers(url).err()?;
+    Some(format!("`{url}` does not answer: {}", model::with_causes(&failed)))
+}
+
+/// Asks a server for anything; a refusal is an answer, too.
+pub(crate) fn answers(url: &str) -> net::Result<()> {
+    match fetched(url) {
+        Ok(()) | Err(net::Error::Status { .. } | net::Error::ComeBackLater { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Asks a server for what is at an address.
+pub(crate) fn fetched(url: &str) -> net::Result<()> {
+    let client = Client::new(net::Config {
+        connect_timeout: PROBE_WAIT,
+        answer_timeout: PROBE_WAIT,
+        attempt_timeout: PROBE_WAIT,
+        retry: RetryPolicy::never(),
+        reach: Reach::public_and_host_of(url),
+        ..net::Config::careful()
+    });
+    client.send(&Request::get(url)?, &Deadline::after(PROBE_WAIT)).map(|_| ())
 }
 
 /// Gives the folder that holds pulled models.

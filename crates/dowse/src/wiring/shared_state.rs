@@ -339,7 +339,7 @@ impl SharedState {
         let erased =
             self.shared_catalogue().and_then(|shared| Ok(erase(&*self.answers.open(shared)?)?));
         if let Err(error) = erased {
-            tracing::error!(%error, "kept answers could not be erased");
+            tracing::error!(%error, "stored answers could not be erased");
         }
     }
 

@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::SharedState;
 
-/// How soon another configuration's folders are watched.
-const RELOAD_STEP: Duration = Duration::from_secs(1);
+/// How soon another configuration's folders are watched: their first run waits for that.
+const RELOAD_STEP: Duration = Duration::from_millis(250);
 
 /// Watches the folders of the moment until `shutdown`.
 pub(crate) fn watch_folders(shared_state: SharedState, shutdown: CancellationToken) {

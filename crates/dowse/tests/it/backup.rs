@@ -148,7 +148,7 @@ fn what_is_no_backup_or_is_damaged_is_refused() {
         assert!(!other.join("data/store/catalogue.sqlite").exists());
     };
     refused(b"", "is empty");
-    refused(b"some other file", "is no backup");
+    refused(b"some other file", "is not a backup");
     refused(&whole[..whole.len() / 2], "is damaged");
     let mut flipped = whole.clone();
     flipped[5_000] ^= 1;

@@ -417,6 +417,23 @@ fn a_click_on_a_value_shows_what_was_counted_and_nonsense_is_refused() {
         let text = refused.text();
         assert!(text.contains("class=\"problem\"") && !text.contains(" rows, all"), "{text}");
     }
+    // What was typed stays, with the reason below it, and so do the filters beside it.
+    for (typed, why) in [
+        ("min.age=1%2C5", "value=\"1,5\" placeholder=\"30\" aria-label=\"age at least\""),
+        ("min.age=40&max.age=31", "value=\"40\" placeholder=\"30\" aria-label=\"age at least\""),
+        ("sort=nope", "aria-label=\"age at least\""),
+    ] {
+        let text = page(http, &format!("/tables/people?f.name=Ann&{typed}"), "").text();
+        let text = text.replace(" aria-invalid=\"true\"", "");
+        assert!(text.contains(why), "{typed}: {text}");
+        assert!(text.contains("name contains Ann"), "{typed}: {text}");
+        assert!(
+            text.contains("href=\"/tables/people?f.name=Ann\">Show the rest"),
+            "{typed}: {text}"
+        );
+        let below = text.split("Apply</button></form>").nth(1).unwrap_or_default();
+        assert_eq!(below.starts_with("<p class=\"hint\">"), typed != "sort=nope", "{below}");
+    }
     let export = page(http, "/tables/people/export?format=csv&f.nope=1", "");
     assert_eq!(export.status, 400, "{}", export.text());
 }

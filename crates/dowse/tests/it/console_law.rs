@@ -122,10 +122,8 @@ fn crawl(http: &Http, cookie: &str) -> (BTreeMap<String, u16>, BTreeMap<String, 
             continue;
         }
         let text = answer.text();
-        // A chart is a page by itself, without the frame of the console.
-        if text.contains(" data-base=\"") {
-            assert_marked_up(&address, &text);
-        }
+        assert!(text.contains(" data-go=\"t\""), "{address} is without the sections");
+        assert_marked_up(&address, &text);
         for link in values(&text, "href=\"") {
             let link = link.split('#').next().unwrap().to_owned();
             if link.starts_with('/') && !link.starts_with("/assets/") {

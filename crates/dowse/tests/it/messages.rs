@@ -307,9 +307,55 @@ fn a_folder_that_is_not_there_is_a_problem() {
         says(&mut command(&folder, &[word]), code, &names);
     }
     fs_err::create_dir(folder.join("no")).unwrap();
+    says(&mut command(&folder, &["check"]), 0, &[]);
+    // It is there, and nothing of it is indexed.
+    says(&mut command(&folder, &["status"]), 1, &["no` is indexed yet", "hint: run `dowse index`"]);
+    says(&mut command(&folder, &["index"]), 0, &[]);
     for word in ["check", "status"] {
         says(&mut command(&folder, &[word]), 0, &[]);
     }
+}
+
+/// An empty file was left, which the next draft did not replace, and which every command read.
+#[test]
+fn a_draft_that_does_not_fit_on_the_disk_leaves_nothing() {
+    let folder = Folder::new();
+    let program = command(&folder, &["init"]).get_program().to_owned();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" init"]).arg(program);
+    says(limited.current_dir(folder.path()).env("HOME", folder.path()), 2, &["dowse.toml"]);
+    assert!(!folder.join("dowse.toml").exists());
+    says(&mut command(&folder, &["init"]), 0, &["wrote ./dowse.toml"]);
+}
+
+/// `dowse context tool list` alone is an error.
+#[test]
+fn what_is_in_a_project_is_listed_by_project() {
+    let folder = Folder::new();
+    for (what, list) in [
+        ("project", "`dowse context project list`"),
+        ("table", "`dowse context table list PROJECT`"),
+        ("tool", "`dowse context tool list PROJECT`"),
+        ("endpoint", "`dowse context endpoint list PROJECT`"),
+    ] {
+        let mut delete = command(&folder, &["context", what, "delete", "nothing"]);
+        says(&mut delete, 2, &["nothing`", list]);
+    }
+}
+
+/// It named `dowse index`, which is about other data there.
+#[test]
+fn a_note_names_the_command_that_indexes_what_was_searched() {
+    let folder = Folder::new();
+    folder.write(
+        "sub/dowse.toml",
+        "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n[files]\nroots = [\"no\", \"yes\"]\n",
+    );
+    folder.write("sub/yes/a.md", "The harbour crane is painted in May.\n");
+    let config = ["--config", "sub/dowse.toml"];
+    says(command(&folder, &["index"]).args(config), 2, &["no` does not exist"]);
+    let said = "`dowse index --config sub/dowse.toml` begins it";
+    says(command(&folder, &["search", "crane"]).args(config), 0, &["a.md", said]);
 }
 
 /// What an agent passes as an argument is a flag for whoever types.

@@ -37,16 +37,19 @@ const TABLE: &str = r#"[...document.querySelectorAll('table')].map(table =>
     [...table.rows].map(row => [...row.cells].map(cell => cell.innerText.replace(/\s+/g, ' '))))"#;
 
 const LINK: &str = r#"(() => {
-    const link = document.querySelector('a[download]');
-    return { name: link.download, csv: decodeURIComponent(link.href.replace(/^[^,]*,/, '')) };
+    const link = document.querySelector('a[href$=".csv"]');
+    return fetch(link.href).then(response => response.text().then(csv => {
+        const disposition = response.headers.get('content-disposition');
+        return { name: /filename="(.*)"/.exec(disposition)[1], csv };
+    }));
 })()"#;
 
-/// The colours of the ground, the letters and the first series.
+/// The colours of the ground of the drawing, the letters and the first series.
 const COLOURS: &str = r#"(() => {
     const style = selector => getComputedStyle(document.querySelector(selector));
     const mark = document.querySelector('figure > svg .line, figure > svg .bar, figure > svg .slice');
     const drawn = getComputedStyle(mark);
-    return [style('body').backgroundColor, style('body').color,
+    return [style('figure').backgroundColor, style('body').color,
         drawn.stroke === 'none' ? drawn.fill : drawn.stroke];
 })()"#;
 

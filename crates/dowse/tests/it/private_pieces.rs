@@ -168,6 +168,26 @@ fn long_table(separator: &str) -> String {
     format!("{}\n{}\n", ["login", "note", "password", "group"].join(separator), rows.join("\n"))
 }
 
+/// The same as rows of JSON, below names that are the first row or beside them.
+fn json_rows(is_beside: bool) -> String {
+    let cells: Vec<Vec<String>> = rows().map(|row| row.to_vec()).collect();
+    let names = json!(["login", "password", "group"]);
+    match is_beside {
+        true => json!({ "columns": names, "rows": cells }).to_string(),
+        false => {
+            let rows = std::iter::once(names).chain(cells.into_iter().map(|row| json!(row)));
+            Value::from_iter(rows).to_string()
+        }
+    }
+}
+
+fn yaml_rows() -> String {
+    let rows: String = rows()
+        .map(|[login, password, group]| format!("  - [{login}, {password}, \"{group}\"]\n"))
+        .collect();
+    format!("columns: [login, password, group]\nrows:\n{rows}")
+}
+
 fn markdown_table() -> String {
     let rows: String = rows()
         .map(|[login, password, group]| format!("| {login} | {password} | {group} |\n"))
@@ -274,6 +294,10 @@ fn cells_far_below_their_headings() {
     folder.write("documents/table.md", markdown_table());
     folder.write("documents/table.html", html_table());
     folder.write("documents/book.xlsx", workbook());
+    folder.write("documents/first.json", json_rows(false));
+    folder.write("documents/beside.json", json_rows(true));
+    folder.write("documents/rows.yaml", yaml_rows());
+    folder.write("documents/raw.txt", format!("Some notes: {}\n", json_rows(true)));
     folder.write("documents/notes.txt", format!("Some notes.\n\n{}", long_table(";")));
     let files = [
         "comma.csv",
@@ -282,6 +306,10 @@ fn cells_far_below_their_headings() {
         "table.md",
         "table.html",
         "book.xlsx",
+        "first.json",
+        "beside.json",
+        "rows.yaml",
+        "raw.txt",
         "notes.txt",
     ];
     folder.write(

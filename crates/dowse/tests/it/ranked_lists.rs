@@ -113,7 +113,7 @@ fn a_walk_through_everything_is_whole() {
     let seen = walk(&mcp, "search", &arguments, NEXT, &titles, &mut || {});
     assert_once(&seen, &everything, "everything");
     let error = mcp.call("search", &json!({ "query": "windmill", "cursor": "10" })).error();
-    assert!(error.to_string().contains("no cursor"), "{error}");
+    assert!(error.to_string().contains("is not a cursor"), "{error}");
 }
 
 /// The answer ended at `max_results`, however many chunks there were.

@@ -65,17 +65,19 @@ impl CodePage {
     /// Tells how much a name looks like words in this code page.
     fn worth(&self, name: &[u8]) -> i64 {
         let chars: Vec<char> = self.decode(name).chars().collect();
-        let places = || Place::all(&chars).filter(|place| !place.char.is_ascii());
+        let places = || CharInName::all(&chars).filter(|place| !place.char.is_ascii());
         match self.words {
             Words::Latin(alphabets) => alphabets
                 .iter()
                 .map(|alphabet| places().map(|place| place.in_latin(alphabet)).sum())
                 .max()
                 .unwrap_or_default(),
-            Words::Greek => places().map(Place::in_greek).sum::<i64>() - clusters(&chars),
-            Words::Cyrillic => places().map(Place::in_cyrillic).sum::<i64>() - clusters(&chars),
-            Words::Hebrew => places().map(Place::in_hebrew).sum(),
-            Words::Arabic => places().map(Place::in_arabic).sum(),
+            Words::Greek => places().map(CharInName::in_greek).sum::<i64>() - clusters(&chars),
+            Words::Cyrillic => {
+                places().map(CharInName::in_cyrillic).sum::<i64>() - clusters(&chars)
+            }
+            Words::Hebrew => places().map(CharInName::in_hebrew).sum(),
+            Words::Arabic => places().map(CharInName::in_arabic).sum(),
             Words::Wide => places().map(|place| place.in_wide(self)).sum(),
         }
     }
@@ -83,15 +85,15 @@ impl CodePage {
 
 /// A character of a name with its neighbours.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct CharInName {
     before: Option<char>,
     char: char,
     after: Option<char>,
 }
 
-impl Place {
-    fn all(chars: &[char]) -> impl Iterator<Item = Place> {
-        chars.iter().enumerate().map(|(at, char)| Place {
+impl CharInName {
+    fn all(chars: &[char]) -> impl Iterator<Item = CharInName> {
+        chars.iter().enumerate().map(|(at, char)| CharInName {
             before: at.checked_sub(1).and_then(|before| chars.get(before)).copied(),
             char: *char,
             after: chars.get(at + 1).copied(),

@@ -5,6 +5,7 @@
 //! everything in it; other elements only hold others. Elements named as titles become headings.
 
 use model::{BlockKind, Pointer, ReadOutcome};
+use quick_xml::events::BytesStart;
 
 use crate::error::Result;
 use crate::markup::{XmlEvent, XmlReader, decode_xml, local_attribute, read_html_text};
@@ -86,19 +87,49 @@ const TITLES: [&str; 6] = ["title", "article-title", "head", "heading", "caption
 
 /// What the names of elements end in whose text is a secret. The name is kept before the text:
 /// without it nobody would know what the text is.
-const SECRETS: [&str; 9] =
-    ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "apikey", "api-key"];
+const SECRETS: [&str; 15] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "api-key",
+    "api_key",
+    "accesskey",
+    "access_key",
+    "secretkey",
+    "secret_key",
+];
+
+/// Attributes that name what the text of an element is: `<property name="db.password">`.
+const NAMING: [&str; 5] = ["name", "key", "Name", "Key", "id"];
+
+/// Elements whose text is what the element around them names: `<Setting Name="…"><Value>`.
+const VALUES: [&str; 3] = ["value", "Value", "val"];
 
 struct Open {
     name: String,
     is_row: bool,
-    /// Whether its name still has to be written before its text.
-    announces: bool,
+    /// The name that still has to be written before its text.
+    announces: Option<String>,
 }
 
 fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+    let name = name.to_ascii_lowercase().replace('.', "_");
     SECRETS.iter().any(|secret| name.ends_with(secret))
+}
+
+/// Gives the name of what the text of an element is, where it is a secret.
+fn secret_name(element: &str, tag: &BytesStart<'_>, around: Option<&mut Open>) -> Option<String> {
+    let attribute = || NAMING.iter().find_map(|naming| local_attribute(tag, naming));
+    let is_value = VALUES.contains(&element);
+    let named = attribute().filter(|name| is_secret(name));
+    let itself = || is_secret(element).then(|| element.to_owned());
+    named.or_else(itself).or_else(|| around.filter(|_| is_value)?.announces.take())
 }
 
 fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
@@ -130,7 +161,8 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
                     flush(&mut run, &open, output)?;
                 }
                 row_depth += usize::from(is_row);
-                open.push(Open { announces: is_secret(&name), name, is_row });
+                let announces = secret_name(&name, &tag, open.last_mut());
+                open.push(Open { announces, name, is_row });
             }
             XmlEvent::End(_) => {
                 let Some(closed) = open.pop() else { continue };
@@ -156,9 +188,9 @@ fn read_elements(text: &str, rows: &[&str], output: &mut Output) -> Result<()> {
             XmlEvent::Text(text) => {
                 if !text.trim().is_empty() {
                     cell_is_empty = false;
-                    if let Some(element) = open.last_mut().filter(|element| element.announces) {
-                        element.announces = false;
-                        run.push_str(&format!("{}: ", element.name));
+                    let name = open.last_mut().and_then(|element| element.announces.take());
+                    if let Some(name) = name {
+                        run.push_str(&format!("{name}: "));
                     }
                     run.push_str(&text);
                 } else if !run.is_empty() && !run.ends_with(char::is_whitespace) {
@@ -222,5 +254,22 @@ mod tests {
             "ann | dbPassword: tiger",
         );
         check("<c><secretary>Ann</secretary><password/></c>", "Ann");
+    }
+
+    /// The name was in an attribute, which is no text, and the password was shown without it.
+    #[test]
+    fn what_an_attribute_calls_a_secret_keeps_that_name() {
+        check(
+            "<c><property name=\"hibernate.url\">x</property>\
+             <property name=\"hibernate.connection.password\">tiger</property></c>",
+            "x\n\nhibernate.connection.password: tiger",
+        );
+        check("<r><string name=\"api_key\">tiger</string></r>", "api_key: tiger");
+        check("<r><entry key=\"fs.secret.key\">tiger</entry></r>", "fs.secret.key: tiger");
+        check(
+            "<r><Setting Name=\"AdminPassword\"><Value>tiger</Value></Setting></r>",
+            "AdminPassword: tiger",
+        );
+        check("<r><p id=\"password\"><b>1</b></p><value>x</value></r>", "1\n\nx");
     }
 }

@@ -19,7 +19,7 @@ struct Series {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ChartPart {
     Elsewhere,
     Name,
     Categories,
@@ -36,7 +36,7 @@ pub(crate) fn push_chart(
     let mut reader = package.walk(&text, output);
     let mut all_series: Vec<Series> = Vec::new();
     let mut titles = String::new();
-    let mut place = Place::Elsewhere;
+    let mut place = ChartPart::Elsewhere;
     let mut in_series = false;
     let mut element = String::new();
     let mut point_idx = 0_usize;
@@ -49,9 +49,9 @@ pub(crate) fn push_chart(
                         in_series = true;
                         all_series.push(Series::default());
                     }
-                    "tx" if in_series => place = Place::Name,
-                    "cat" | "xVal" => place = Place::Categories,
-                    "val" | "yVal" => place = Place::Values,
+                    "tx" if in_series => place = ChartPart::Name,
+                    "cat" | "xVal" => place = ChartPart::Categories,
+                    "val" | "yVal" => place = ChartPart::Values,
                     "pt" => {
                         let idx = local_attribute(&tag, "idx").and_then(|idx| idx.parse().ok());
                         point_idx = idx.unwrap_or(point_idx);
@@ -62,7 +62,7 @@ pub(crate) fn push_chart(
             Ok(Some(XmlEvent::End(name))) => {
                 match name.as_str() {
                     "ser" => in_series = false,
-                    "tx" | "cat" | "xVal" | "val" | "yVal" => place = Place::Elsewhere,
+                    "tx" | "cat" | "xVal" | "val" | "yVal" => place = ChartPart::Elsewhere,
                     "p" => titles.push('\n'),
                     _ => {}
                 }
@@ -70,15 +70,15 @@ pub(crate) fn push_chart(
             }
             Ok(Some(XmlEvent::Text(text))) => match (element.as_str(), place) {
                 ("t", _) => titles.push_str(&text),
-                ("v", Place::Name) => {
+                ("v", ChartPart::Name) => {
                     if let Some(series) = all_series.last_mut() {
                         series.name.push_str(&text);
                     }
                 }
-                ("v", Place::Categories) => {
+                ("v", ChartPart::Categories) => {
                     put(&mut all_series, point_idx, &text, |series| &mut series.categories)
                 }
-                ("v", Place::Values) => {
+                ("v", ChartPart::Values) => {
                     put(&mut all_series, point_idx, &text, |series| &mut series.values)
                 }
                 _ => {}

@@ -137,7 +137,7 @@ impl ReadPages {
             output.warn(
                 warning::UNMAPPED_FONT,
                 format!(
-                    "{} of {} characters are in fonts that do not say what they stand for",
+                    "{} of {} characters are in fonts without a map to Unicode",
                     self.n_unmapped, self.n_glyphs
                 ),
             );
@@ -148,10 +148,8 @@ impl ReadPages {
     /// Says why the pages gave no text, should they have given none.
     fn explain_no_text(&self, output: &mut Output) {
         if self.n_unmapped > 0 {
-            let reason = format!(
-                "its {} characters are in fonts that do not say what they stand for",
-                self.n_unmapped
-            );
+            let reason =
+                format!("its {} characters are in fonts without a map to Unicode", self.n_unmapped);
             output.explain_no_text(ReadOutcome::Noise, reason);
         }
         if self.n_with_pictures > 0 {

@@ -15,7 +15,7 @@ use super::crypt::Key;
 use super::filters::{Predictor, unfiltered};
 use super::lexer::{Lexer, Token};
 use super::object::{Dict, Object, ObjectNumber, Stream};
-use super::xref::{Place, Table};
+use super::xref::{ObjectPlace, Table};
 
 /// How many references are followed from one to the next.
 const MAX_STEPS: usize = 16;
@@ -240,11 +240,11 @@ impl<'a> File<'a> {
 
     fn load(&self, number: ObjectNumber, output: &mut Output) -> Result<Object> {
         match self.table.place(number) {
-            Some(Place::Offset(at)) => match self.object_at(at, output)? {
+            Some(ObjectPlace::Offset(at)) => match self.object_at(at, output)? {
                 Some((found, object)) if found == number => Ok(object),
                 _ => Ok(Object::Null),
             },
-            Some(Place::Inside(container)) => self.load_inside(number, container, output),
+            Some(ObjectPlace::Inside(container)) => self.load_inside(number, container, output),
             None => Ok(Object::Null),
         }
     }
@@ -271,7 +271,7 @@ impl<'a> File<'a> {
     fn open_container(&self, number: ObjectNumber, output: &mut Output) -> Result<Container> {
         let mut container = Container { bytes: Rc::from([]), offsets: HashMap::new() };
         // A container inside a container would let a file ask for itself.
-        let Some(Place::Offset(at)) = self.table.place(number) else { return Ok(container) };
+        let Some(ObjectPlace::Offset(at)) = self.table.place(number) else { return Ok(container) };
         let Some((_, Object::Stream(stream))) = self.object_at(at, output)? else {
             return Ok(container);
         };

@@ -22,7 +22,7 @@ const MAX_OBJECTS: usize = 8 << 20;
 
 /// Where an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ObjectPlace {
     Offset(usize),
     /// In the object stream of this number.
     Inside(ObjectNumber),
@@ -31,12 +31,12 @@ pub(super) enum Place {
 /// Places by number, and what the file says about itself.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    places: HashMap<ObjectNumber, Option<Place>>,
+    places: HashMap<ObjectNumber, Option<ObjectPlace>>,
     pub(super) trailer: Dict,
 }
 
 impl Table {
-    pub(super) fn place(&self, number: ObjectNumber) -> Option<Place> {
+    pub(super) fn place(&self, number: ObjectNumber) -> Option<ObjectPlace> {
         self.places.get(&number).copied().flatten()
     }
 
@@ -85,7 +85,7 @@ impl Table {
         let mut containers = Vec::new();
         for at in memchr::memmem::find_iter(bytes, b"obj") {
             let Some((number, start)) = object_before(bytes, at) else { continue };
-            table.places.insert(number, Some(Place::Offset(start)));
+            table.places.insert(number, Some(ObjectPlace::Offset(start)));
             let head = bytes.get(at..at + 200.min(bytes.len() - at)).unwrap_or_default();
             if memchr::memmem::find(head, b"ObjStm").is_some()
                 || memchr::memmem::find(head, b"XRef").is_some()
@@ -134,7 +134,7 @@ impl Table {
                             break;
                         };
                         let inner = u32::try_from(inner).unwrap_or(u32::MAX);
-                        self.places.entry(inner).or_insert(Some(Place::Inside(*number)));
+                        self.places.entry(inner).or_insert(Some(ObjectPlace::Inside(*number)));
                     }
                 }
                 _ => {}
@@ -187,7 +187,7 @@ impl Table {
                 lexer.set_at(lexer.at() + 1);
                 let number = u32::try_from(first.checked_add(entry_idx)?).ok()?;
                 let at = usize::try_from(at).ok()?.checked_add(shift)?;
-                self.insert(number, is_used.then_some(Place::Offset(at)));
+                self.insert(number, is_used.then_some(ObjectPlace::Offset(at)));
             }
         }
         dict_after(lexer)
@@ -221,8 +221,8 @@ impl Table {
                 let kind = if kind_len == 0 { 1 } else { big_endian(kind) };
                 let (second, _third) = (big_endian(second), big_endian(third));
                 let place = match kind {
-                    1 => Some(Place::Offset(second.saturating_add(shift))),
-                    2 => u32::try_from(second).ok().map(Place::Inside),
+                    1 => Some(ObjectPlace::Offset(second.saturating_add(shift))),
+                    2 => u32::try_from(second).ok().map(ObjectPlace::Inside),
                     _ => None,
                 };
                 if let Ok(number) = u32::try_from(number) {
@@ -233,7 +233,7 @@ impl Table {
     }
 
     /// Keeps the newest place of an object, which is met first.
-    fn insert(&mut self, number: ObjectNumber, place: Option<Place>) {
+    fn insert(&mut self, number: ObjectNumber, place: Option<ObjectPlace>) {
         if self.places.len() < MAX_OBJECTS {
             self.places.entry(number).or_insert(place);
         }

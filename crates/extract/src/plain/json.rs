@@ -1,5 +1,5 @@
 //! JSON: a line for each value with its path in words, a block for each larger part, pointing at
-//! the node by RFC 6901.
+//! the node by RFC 6901. Lists of lists with names are tables.
 //!
 //! Documents are walked without recursion of ours; `serde_json` itself refuses more than 128
 //! levels. What is no JSON is read as the text it is.
@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::output::Output;
+use crate::plain::json_tables::{
+    Columns, Rows, cells_of, columns_of, is_heading, is_row, is_table, push_table,
+};
 use crate::plain::{lines, push_markdown, push_text};
 use crate::{Format, warning};
 
@@ -86,18 +89,33 @@ fn is_json_lines(text: &str) -> bool {
 
 fn push_lines(text: &str, output: &mut Output) -> Result<()> {
     let mut n_bad = 0;
+    // Rows on lines, below a line of words.
+    let mut rows: Option<Rows> = None;
     for (number, line) in lines::numbered_lines(text) {
         if line.trim().is_empty() {
             continue;
         }
         let pointer = lines::at_line(number);
-        match serde_json::from_str::<Value>(line) {
+        let value = serde_json::from_str::<Value>(line);
+        let may_begin = value.as_ref().is_ok_and(is_heading);
+        if value.as_ref().is_ok_and(is_row) && (rows.is_some() || may_begin) {
+            let rows = rows.get_or_insert_with(|| Rows::new("", None));
+            rows.row(&pointer, value.iter().flat_map(cells_of), output)?;
+            continue;
+        }
+        if let Some(rows) = rows.take() {
+            rows.end(output)?;
+        }
+        match value {
             Ok(value) => push_value(&value, Some(&pointer), output)?,
             Err(_) => {
                 n_bad += 1;
                 output.push(BlockKind::Code, &pointer, line)?;
             }
         }
+    }
+    if let Some(rows) = rows {
+        rows.end(output)?;
     }
     if n_bad > 0 {
         output.warn(warning::REPAIRED, format!("{n_bad} lines are not valid JSON: read as text"));
@@ -111,21 +129,44 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
         output.set_title(title);
     }
     let mut values = Values { fixed, ..Values::default() };
-    let mut stack = vec![(String::new(), String::new(), root)];
-    while let Some((pointer, label, value)) = stack.pop() {
+    let mut stack = vec![Part::root(root)];
+    while let Some(Part { pointer, label, value, columns, holds_rows, is_row }) = stack.pop() {
         let scalar = match value {
             Value::Object(fields) => {
+                let own = columns_of(fields);
+                let holds_rows = holds_rows && own.is_none();
+                let columns = own.or(columns);
                 for (key, value) in fields.iter().rev() {
                     let escaped = model::pointer_token(key);
-                    let label =
-                        if label.is_empty() { key.clone() } else { format!("{label}.{key}") };
-                    stack.push((format!("{pointer}/{escaped}"), label, value));
+                    let label = joined_label(&label, key);
+                    let (pointer, columns) = (format!("{pointer}/{escaped}"), columns.clone());
+                    let is_row = holds_rows && value.is_array();
+                    stack.push(Part { pointer, label, value, columns, holds_rows, is_row });
                 }
+                continue;
+            }
+            Value::Array(items) if !is_row && is_table(items, columns.as_ref()) => {
+                values.end(output)?;
+                push_table(items, columns.as_ref(), (&pointer, &label), fixed, output)?;
                 continue;
             }
             Value::Array(items) => {
                 for (item_idx, value) in items.iter().enumerate().rev() {
-                    stack.push((format!("{pointer}/{item_idx}"), label.clone(), value));
+                    let name =
+                        columns.as_ref().filter(|_| is_row).and_then(|all| all.get(item_idx));
+                    let label = match name {
+                        Some(name) => joined_label(&label, name),
+                        None => label.clone(),
+                    };
+                    let is_row = columns.is_some() && value.is_array();
+                    stack.push(Part {
+                        pointer: format!("{pointer}/{item_idx}"),
+                        label,
+                        value,
+                        columns: columns.clone(),
+                        holds_rows: columns.is_some(),
+                        is_row,
+                    });
                 }
                 continue;
             }
@@ -137,6 +178,29 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
         values.add(pointer, &label, &scalar, output)?;
     }
     values.end(output)
+}
+
+/// A value that is still to be written.
+struct Part<'a> {
+    pointer: String,
+    label: String,
+    value: &'a Value,
+    /// Names of the columns of rows in it.
+    columns: Option<Columns>,
+    /// Whether lists in it are rows.
+    holds_rows: bool,
+    is_row: bool,
+}
+
+impl<'a> Part<'a> {
+    fn root(value: &'a Value) -> Self {
+        let (pointer, label) = (String::new(), String::new());
+        Part { pointer, label, value, columns: None, holds_rows: false, is_row: false }
+    }
+}
+
+fn joined_label(label: &str, key: &str) -> String {
+    if label.is_empty() { key.to_owned() } else { format!("{label}.{key}") }
 }
 
 /// Puts values together into blocks, each with the pointer of its first value.

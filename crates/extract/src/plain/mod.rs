@@ -6,6 +6,7 @@ mod text;
 
 mod csv;
 mod json;
+mod json_tables;
 mod latex;
 mod markdown;
 mod yaml;

@@ -48,7 +48,7 @@ fn what_gives_no_text_says_why() {
     check(b"RIFF\x10\0\0\0WEBPVP8 ", "a.webp", &caps, ReadOutcome::Image, "WebP");
     check(b"\0\0\0\x20ftypmp42\0\0", "a.mp4", &caps, ReadOutcome::Unsupported, "video");
     check(b"\x7fELF\x02\x01\0\0", "a", &caps, ReadOutcome::Unsupported, "program");
-    check(&[1, 2, 3, 4, 5, 6, 7, 8], "a.txt", &caps, ReadOutcome::Noise, "no characters");
+    check(&[1, 2, 3, 4, 5, 6, 7, 8], "a.txt", &caps, ReadOutcome::Noise, "not text");
     // A file of which too little arrived is broken, whatever its name says that it is.
     for name in ["a.doc", "a.xls", "a.ppt", "a.msg"] {
         let cut = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 
 /// A place in a file: a unit, and a character of the file's text where the unit is long.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct FilePlace {
     pub(crate) pointer: Option<Pointer>,
     pub(crate) char_start: Option<usize>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Place {
 /// Is between a pointer and the character.
 const CHAR: &str = ", char ";
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.pointer {
             Some(pointer) => write!(f, "{pointer}")?,
@@ -45,7 +45,7 @@ pub(crate) fn find(
     text: &str,
     passages: &[Passage],
     lines: &Lines,
-) -> Result<(Place, std::ops::Range<usize>)> {
+) -> Result<(FilePlace, std::ops::Range<usize>)> {
     let (unit, char_start) = match text.rsplit_once(CHAR) {
         Some((unit, number)) => match number.trim().parse() {
             Ok(number) => (unit, Some(number)),
@@ -55,12 +55,12 @@ pub(crate) fn find(
     };
     // A character alone, as an offset is given.
     if let Some(number) = unit.trim().strip_prefix("char ").and_then(|number| number.parse().ok()) {
-        let place = Place { pointer: Some(Pointer::Whole), char_start: Some(number) };
+        let place = FilePlace { pointer: Some(Pointer::Whole), char_start: Some(number) };
         return Ok((place, 0..passages.len()));
     }
     if let Some((pointer, (covered, start))) = find_unit(unit, passages, lines) {
         let char_start = char_start.or(start);
-        return Ok((Place { pointer: Some(pointer), char_start }, covered));
+        return Ok((FilePlace { pointer: Some(pointer), char_start }, covered));
     }
     if let Some(found) = under_heading(unit, passages) {
         return Ok(found);
@@ -84,7 +84,7 @@ fn find_unit(text: &str, passages: &[Passage], lines: &Lines) -> Option<(Pointer
 }
 
 /// Finds the passages under a heading of this name, or the one that has it as a line.
-fn under_heading(text: &str, passages: &[Passage]) -> Option<(Place, std::ops::Range<usize>)> {
+fn under_heading(text: &str, passages: &[Passage]) -> Option<(FilePlace, std::ops::Range<usize>)> {
     let plain = |text: &str| text.trim_matches([' ', '#', '"', '\'', '`']).to_lowercase();
     let wanted = plain(text);
     let wanted = wanted.strip_prefix("section ").map_or(wanted.as_str(), str::trim);
@@ -99,7 +99,7 @@ fn under_heading(text: &str, passages: &[Passage]) -> Option<(Place, std::ops::R
     let found = |first: usize, n_passages: usize, n_before: usize| {
         let passage = passages.get(first)?;
         let char_start = Some(passage.span.start + n_before);
-        let place = Place { pointer: Some(passage.pointer.clone()), char_start };
+        let place = FilePlace { pointer: Some(passage.pointer.clone()), char_start };
         Some((place, first..first + n_passages))
     };
     if let Some(first) = passages.iter().position(is_under) {

@@ -2,6 +2,8 @@
 
 use model::{Passage, Pointer};
 
+use crate::whole_text::WholeText;
+
 /// Finds sheets of the file by name or number, whatever the case and the quotes, with the cells
 /// that are named behind them: `Q2!A1:C9`, `Q2 A100`, `Q2 row 50`, `2`.
 pub(super) fn named(text: &str, passages: &[Passage]) -> Vec<Pointer> {
@@ -58,9 +60,9 @@ pub(super) fn rows(
     let covered = begin..begin + n_passages;
     let Pointer::Sheet { range: Some(block), .. } = block else { return None };
     let (first, last) = row_numbers(block)?;
-    let text = crate::preview::whole_text(&passages[covered.clone()]);
+    let text = WholeText::of(&passages[covered.clone()], &crate::lines::Lines::default());
     // A row is a line of the block; where the lines are others, the block begins.
-    let ends: Vec<usize> = (0..text.chars.len()).filter(|at| text.chars[*at] == '\n').collect();
+    let ends: Vec<usize> = text.breaks().collect();
     let is_by_line = ends.len() == (last - first) as usize;
     let line = match (row - first) as usize {
         0 => 0,

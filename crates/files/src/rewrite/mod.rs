@@ -2,6 +2,8 @@
 
 mod query;
 
+mod answered;
+mod korean;
 mod words;
 mod written;
 

@@ -8,13 +8,13 @@ use model::{Clock, Deadline};
 use serde::Serialize;
 use text::{Language, LanguageSet, QueryFilters, query_filters, query_language};
 
+use super::answered::checked;
+use super::korean::without_particle;
 use super::words::{
-    ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS, KOREAN_BEGINNINGS,
-    NEGATIONS, QUESTION_WORDS, WISHES, each, has,
+    AFTER_ASKING, ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS,
+    KOREAN_BEGINNINGS, KOREAN_ENDINGS, NEGATIONS, QUESTION_WORDS, WISHES, each, has,
 };
-use super::written::query_in;
 use crate::filters::Filters;
-use crate::summary::shares_words;
 use crate::years::shown;
 use crate::{Error, Result};
 
@@ -117,17 +117,24 @@ fn as_meant(query: String, said: &QueryFilters, clock: &Clock) -> String {
     if is_meant(&query) {
         return query;
     }
+    let is_denying = text::denies_filter(&said.text);
     let quoted = |word: &str| {
-        let is_filter = !word.starts_with('-') && !query_filters(word, clock).is_empty();
-        if is_filter { format!("\"{word}\"") } else { word.to_owned() }
+        let read = || query_filters(word, clock);
+        match word {
+            _ if word.starts_with('-') || read().is_empty() => Some(word.to_owned()),
+            // A phrase has to match: what is not wanted is no phrase.
+            _ if is_denying && !read().years.is_empty() => None,
+            _ => Some(format!("\"{word}\"")),
+        }
     };
     // Every second part is in quotes already.
     let parts = query.split('"').enumerate().map(|(part_idx, part)| match part_idx % 2 {
-        0 => part.split(' ').map(quoted).collect::<Vec<_>>().join(" "),
+        0 => part.split(' ').filter_map(quoted).collect::<Vec<_>>().join(" "),
         _ => format!("\"{part}\""),
     });
     let changed: String = parts.collect();
-    if is_meant(&changed) { changed } else { query }
+    let says_something = changed.contains(char::is_alphanumeric);
+    if says_something && is_meant(&changed) { changed } else { query }
 }
 
 /// Gives a query that joins its terms by `AND` or `NEAR` as it is, since without them it would ask
@@ -145,7 +152,7 @@ fn as_typed(text: &str, languages: LanguageSet) -> Option<String> {
 /// two terms and what is excluded stay as `searchFiles` reads them, other operators and words that
 /// ask go. Words are alternatives in a search, so nothing is between them; text without spaces
 /// stays whole.
-fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
+pub(super) fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
     let mut kept: Vec<String> = Vec::new();
     let (mut is_or, mut is_not, mut is_led) = (false, false, false);
     let pieces = pieces(text);
@@ -157,10 +164,12 @@ fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
     let is_shouted = has_letters(char::is_uppercase) && !has_letters(char::is_lowercase);
     let language = query_language(text, languages);
     let has_operators = !is_shouted && has_operators(&pieces, language);
+    let asks_in_korean = text.split_whitespace().any(|word| is_korean_asking(&plain(word)));
     for (idx, piece) in pieces.iter().enumerate() {
         let next = pieces.get(idx + 1);
+        let before = idx.checked_sub(1).and_then(|before| pieces.get(before));
         let is_first = kept.is_empty();
-        let context = Context { is_first, is_led, is_shouted, language, text, next };
+        let context = Context { is_first, is_led, is_shouted, language, text, before, next };
         let term = match piece {
             Piece::Phrase { phrase, is_excluded } => {
                 is_not |= *is_excluded;
@@ -182,7 +191,7 @@ fn fts(text: &str, years: &[String], languages: LanguageSet) -> String {
                     continue;
                 };
                 is_not |= is_excluded(typed);
-                word.to_owned()
+                if asks_in_korean { without_particle(word).to_owned() } else { word.to_owned() }
             }
         };
         let term = if is_not { format!("-{term}") } else { term };
@@ -289,7 +298,37 @@ struct Context<'a> {
     is_shouted: bool,
     language: Language,
     text: &'a str,
+    before: Option<&'a Piece<'a>>,
     next: Option<&'a Piece<'a>>,
+}
+
+/// Takes the signs off a word, and its case.
+fn plain(word: &str) -> String {
+    word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase()
+}
+
+fn is_korean_asking(word: &str) -> bool {
+    each(KOREAN_BEGINNINGS).any(|beginning| word.starts_with(beginning))
+        || has(QUESTION_WORDS, word) && word.chars().any(|char| ('가'..='힣').contains(&char))
+        || each(KOREAN_ENDINGS).any(|ending| word.ends_with(ending))
+}
+
+impl Context<'_> {
+    /// Tells whether the word right before asks, or is one of those that only follow such a word.
+    fn is_after_asking(&self) -> bool {
+        let Some(Piece::Word(before)) = self.before else { return false };
+        let before = plain(before);
+        let is_asking = |list| has(list, &before);
+        is_asking(QUESTION_WORDS) || is_asking(HOMOGRAPHS) && self.is_first
+    }
+
+    /// A phrase in quotes is no word: nothing then.
+    fn next_word(&self) -> Option<String> {
+        match self.next {
+            Some(Piece::Word(next)) => Some(plain(next)),
+            Some(Piece::Phrase { .. }) | None => None,
+        }
+    }
 }
 
 /// Cuts a text at spaces, but for what is in quotes; a quote that never closes is a space.
@@ -362,7 +401,19 @@ fn asks(word: &str, context: &Context<'_>) -> bool {
         Some(Piece::Phrase { .. }) | None => false,
     };
     let is_request = context.is_first && context.is_led;
+    let is_last =
+        context.next.is_none() && context.text.trim_end().ends_with(['?', '？', '؟', ';']);
+    let is_behind_small = || match context.before {
+        Some(Piece::Word(before)) => is_small(&plain(before), context.language),
+        _ => false,
+    };
     has(QUESTION_WORDS, word)
+        || has(AFTER_ASKING, word)
+            && (context.is_first && context.is_after_asking() || is_last && context.is_led)
+        // `hol van a torony`, `kontrak ada di mana?`
+        || has(HOMOGRAPHS, word)
+            && (context.is_first && context.next_word().is_some_and(|next| has(AFTER_ASKING, &next))
+                || is_last && is_behind_small())
         || each(KOREAN_BEGINNINGS).any(|beginning| word.starts_with(beginning))
         || context.is_first && has(COMMANDS, word)
         || is_request && has(WISHES, word)
@@ -376,7 +427,7 @@ fn asks(word: &str, context: &Context<'_>) -> bool {
 
 /// Tells whether a word that was left out began a request.
 fn leads(typed: &str) -> bool {
-    let word = typed.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
+    let word = plain(typed);
     let word = word.as_str();
     ["i", "we", "is", "are", "there", "ich", "wir", "je", "nous"].contains(&word)
         || has(QUESTION_WORDS, word)
@@ -397,45 +448,8 @@ fn without_asking(text: &str) -> &str {
     beginning.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
-/// Takes the query out of what a model wrote: one line of the syntax that a search reads, or
-/// nothing when it is something else.
-fn checked(answer: &str, question: &str, languages: LanguageSet) -> Option<String> {
-    let in_json = written_in_json(answer);
-    // JSON of another form than the tool's own is no query, and its keys are no words of one.
-    let is_json = answer.lines().map(str::trim).any(|line| line.starts_with(['{', '[']));
-    if is_json && in_json.is_none() {
-        return None;
-    }
-    let answer = in_json.as_deref().unwrap_or(answer);
-    let line =
-        answer.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("```"))?;
-    let line = query_in(line, question)?;
-    let line = line.as_str();
-    if line.matches('"').count() % 2 == 1 || is_prose(line, question) {
-        return None;
-    }
-    let query = fts(line, &[], languages);
-    let query = without_new_exclusions(&query, &fts(question, &[], languages));
-    let most = question.chars().count() * 2 + MORE_CHARS;
-    let has_words = query.chars().any(char::is_alphanumeric);
-    // A query without a word of the question is about something else, such as an apology.
-    let is_about = shares_words(&query, question, 1);
-    (has_words && is_about && line.chars().count() <= most).then_some(query)
-}
-
-/// Writes what a model excludes, and the question does not, as words: for `not covered` it likes to
-/// exclude the very word that is asked for.
-fn without_new_exclusions(query: &str, asked: &str) -> String {
-    let excluded: Vec<String> = terms(asked).filter(|term| is_refused(term)).collect();
-    let kept = terms(query).map(|term| match is_refused(&term) && !excluded.contains(&term) {
-        true => format!("not {}", term.trim_start_matches('-').replace('"', "")),
-        false => term,
-    });
-    kept.collect::<Vec<_>>().join(" ")
-}
-
 /// Gives the terms of a query that [`fts`] wrote: words, phrases in quotes, and what is excluded.
-fn terms(query: &str) -> impl Iterator<Item = String> + '_ {
+pub(super) fn terms(query: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = query;
     std::iter::from_fn(move || {
         rest = rest.trim_start();
@@ -451,42 +465,9 @@ fn terms(query: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-fn is_refused(term: &str) -> bool {
+pub(super) fn is_refused(term: &str) -> bool {
     term.starts_with('-')
 }
-
-/// Tells whether a model wrote sentences about the question and no query: more small words than the
-/// question has itself, or the end of one sentence and the beginning of another.
-fn is_prose(line: &str, question: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split_whitespace();
-        let words = words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
-        words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
-    };
-    // A phrase between quotes is as the model means it.
-    let unquoted: String = line.split('"').step_by(2).collect();
-    let (asked, written) = (words(question), words(&unquoted));
-    let is_new = |word: &&String| {
-        let is_operator = ["and", "or", "not", "near"].contains(&word.as_str());
-        text::is_small_word(&text::fold(word)) && !is_operator && !asked.contains(*word)
-    };
-    let n_small = written.iter().filter(is_new).count();
-    let has_sentences = line.contains(". ") || line.contains("! ") || line.contains("? ");
-    n_small > MAX_NEW_SMALL_WORDS || has_sentences && written.len() > asked.len() + 1
-}
-
-/// Small words that a rewritten query may have beside those of the question: `what are the …`.
-const MAX_NEW_SMALL_WORDS: usize = 3;
-
-/// Takes the query out of an answer in the form of the tool's own.
-fn written_in_json(answer: &str) -> Option<String> {
-    let (begin, end) = (answer.find('{')?, answer.rfind('}')?);
-    let value: serde_json::Value = serde_json::from_str(answer.get(begin..=end)?).ok()?;
-    value["fts"].as_str().map(str::to_owned)
-}
-
-/// How much longer than the question a rewritten one may be, beside twice its length.
-const MORE_CHARS: usize = 100;
 
 #[cfg(test)]
 mod tests {
@@ -584,9 +565,9 @@ mod tests {
             ("the need for housing", "need housing"),
             ("show me documents", "documents"),
             // Korean
-            ("계약서는 어디에 있나요?", "계약서는"),
-            ("해고 예고 기간은 얼마인가요?", "해고 예고 기간은"),
-            ("연차휴가에 대해 알려주세요", "연차휴가에"),
+            ("계약서는 어디에 있나요?", "계약서"),
+            ("해고 예고 기간은 얼마인가요?", "해고 예고 기간"),
+            ("연차휴가에 대해 알려주세요", "연차휴가"),
             ("대한항공 계약서 찾아줘", "대한항공 계약서"),
         ] {
             assert_eq!(fts(text, &[], LanguageSet::all()), expected, "{text}");
@@ -631,6 +612,30 @@ mod tests {
             ("灯台の点検は毎月何日に行いますか", "灯台の点検は毎月何日に行います"),
             ("合同的有效期是多长时间？", "合同的有效期"),
             ("谁负责维修锁？", "负责维修锁"),
+            ("Hol van a világítótorony?", "világítótorony"),
+            ("hol van a szerződés", "szerződés"),
+            ("Gdzie jest latarnia morska?", "latarnia morska"),
+            ("Czy jest umowa najmu?", "umowa najmu"),
+            ("Când vine vaporul?", "vaporul"),
+            ("Who keeps the lighthouse?", "lighthouse"),
+            ("mana kontrak sewa?", "kontrak sewa"),
+            ("Kontrak sewa ada di mana?", "Kontrak sewa"),
+            ("Dov'è il faro?", "faro"),
+            ("Onde está o farol?", "farol"),
+            ("Nerede deniz feneri var?", "deniz feneri"),
+            ("Де є маяк?", "маяк"),
+            ("איפה נמצא המגדלור?", "המגדלור"),
+            ("등대는 어디에 있습니까?", "등대"),
+            ("누가 등대를 관리합니까?", "등대 관리"),
+            ("계약이 언제 끝나나요?", "계약 끝나나요"),
+            ("정기회의가 언제 있나요?", "정기회의"),
+            ("연차휴가 언제 신청하나요?", "연차휴가 신청"),
+            // The same words elsewhere say something.
+            ("van hire contracts", "van hire contracts"),
+            ("vine growers", "vine growers"),
+            ("the goalkeeper keeps the ball", "goalkeeper keeps ball"),
+            ("mana pool rules", "mana pool rules"),
+            ("apă potabilă", "apă potabilă"),
         ] {
             assert_eq!(fts(text, &[], LanguageSet::all()), expected, "{text}");
         }
@@ -669,6 +674,8 @@ mod tests {
         check("in pdf", "in pdf", &[".pdf"], &[]);
         check("convert the pdf to docx", "convert pdf docx", &[], &[]);
         check("contracts not from 2022", "contracts not 2022", &[], &[]);
+        check("contracts other than 2022", "contracts other", &[], &[]);
+        check("contracts except 2022", "contracts except 2022", &[], &[]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(super) const QUESTION_WORDS: &str = "\
     क्या कहाँ कहां कब क्यों कैसे कौन कितना कितने कितनी है हैं কি কী কোথায় কখন কেন কিভাবে কীভাবে কে কত আছে \
     எங்கே என்ன எப்போது ஏன் எப்படி யார் எவ்வளவு உள்ளது \
     đâu gì nào ở siapa kapan mengapa kenapa bagaimana berapa dimana fica ficam \
+    dov qu czy mennyibe mennyiért honnan hova hová kinek meddig пожалуйста \
     누가 왜 뭐 뭐야 뭐예요 뭔가요 뭔 주세요 대해 대해서 대한 관해 관해서 관한 있는 있는지";
 
 /// Korean words that ask, which have endings: a word that begins so says nothing. `대한` is not
@@ -32,6 +33,20 @@ pub(super) const QUESTION_WORDS: &str = "\
 pub(super) const KOREAN_BEGINNINGS: &str = "\
     어디 언제 무엇 누구 어떤 어떻 어느 얼마 무슨 며칠 몇 있나요 있습니까 있어요 있나 되나요 \
     됩니까 하나요 합니까 알려줘 알려주 알려달 찾아줘 찾아주 보여줘 보여주 설명해 궁금";
+
+/// Particles that Korean writes onto a noun, the longer ones first.
+pub(super) const KOREAN_PARTICLES: &str =
+    "에서는 에서 에게 에는 으로 까지 부터 이란 은 는 이 가 을 를 에 의";
+
+/// Nouns that end as a particle does.
+pub(super) const KOREAN_NOUNS: &str = "\
+    휴가 평가 허가 국가 증가 단가 원가 물가 추가 인가 작가 참가 첨가 정가 전문가 어린이 고양이 \
+    길이 높이 깊이 넓이 종이 회의 동의 합의 정의 주의 논의 협의 강의 문의 건의 결의 심의 유의 임의 \
+    고의 명의 편의 상의 하는 있는 없는 되는";
+
+/// What asks at the end of a Korean verb that is made of a noun: `관리합니까` is about `관리`.
+pub(super) const KOREAN_ENDINGS: &str =
+    "합니까 하나요 했나요 했습니까 하는지 됩니까 되나요 되었나요 해야하나요";
 
 /// What a query begins with that only tells somebody to search.
 pub(super) const COMMANDS: &str = "\
@@ -62,7 +77,14 @@ pub(super) const NEGATIONS: &str = "\
 
 /// Words that ask in one language and are things in another: `cat`, `care`, `comment`.
 pub(super) const HOMOGRAPHS: &str = "\
-    cat care comment come hoe jak var co mi ki ne hol ile mana";
+    cat care comment come hoe jak var co mi ki ne hol ile mana apa";
+
+/// Verbs that say nothing right behind a word that asks, or at the end of what began with one: `hol
+/// van a torony`, `gdzie jest latarnia`, `nerede … var`. Elsewhere they are things, or say something.
+pub(super) const AFTER_ASKING: &str = "\
+    van vannak volt jest są sa był była było znajduje vine vin află afla este sunt keeps keep kept \
+    lies stays está están é è є е е jsou je se si trova נמצא נמצאת נמצאים var ada mevcut есть \
+    befindet befinden liegt";
 
 /// What asks at the end of text without spaces.
 pub(super) const ENDINGS: &str = "\
@@ -102,7 +124,9 @@ mod tests {
 
     #[test]
     fn words_are_compared_as_they_are_written() {
-        for list in [QUESTION_WORDS, COMMANDS, WISHES, ANYTHING, NEGATIONS, HOMOGRAPHS] {
+        for list in
+            [QUESTION_WORDS, COMMANDS, WISHES, ANYTHING, NEGATIONS, HOMOGRAPHS, AFTER_ASKING]
+        {
             for word in each(list) {
                 assert_eq!(word, word.to_lowercase());
             }

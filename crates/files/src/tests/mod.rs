@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use infer::{EmbedderChoice, EmbedderSlot};
 use ingest::{
-    Job, JobContext, JobFailure, JobProgress, JobQueue, Priority, Progress, QueueConfig, Runner,
-    Vectors, Workers,
+    Changed, Job, JobContext, JobFailure, JobProgress, JobQueue, Priority, Progress, QueueConfig,
+    Runner, Vectors, Workers,
 };
 use model::{Access, Caller, Clock, Deadline, Identity, ReadOutcome, Timestamp};
 use retrieve::Retriever;
@@ -228,7 +228,7 @@ fn nothing_is_asked_for_when_nothing_changed() {
     let n_jobs = opened.queue.list().unwrap().len();
     let root = opened.indexer.roots().all()[0].path.clone();
     opened.service.look_at(&root).unwrap();
-    opened.service.notice(&[fs_err::canonicalize(&file).unwrap()].into()).unwrap();
+    opened.service.notice(&Changed::of([fs_err::canonicalize(&file).unwrap()])).unwrap();
     assert_eq!(opened.queue.list().unwrap().len(), n_jobs);
     let ignored = |name: &str| {
         let root = fs_err::canonicalize(world.folder.path().join("root")).unwrap();
@@ -691,7 +691,7 @@ fn size_and_time_do_not_hide_a_change() {
     assert_eq!(opened.index_all().indexed, 0);
     // What the system says has changed is read.
     replace("The coach was very late.");
-    assert!(opened.service.notice(&[path.clone()].into()).unwrap().again.is_empty());
+    assert!(opened.service.notice(&Changed::of([path.clone()])).unwrap().again.is_empty());
     let jobs = opened.queue.list().unwrap();
     opened.queue.wait(&jobs[0].id, &soon()).unwrap();
     assert_eq!(opened.n_found(&Caller::local_admin(), "coach"), 1);

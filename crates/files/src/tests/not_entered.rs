@@ -83,6 +83,37 @@ fn a_folder_that_may_not_be_read_hides_its_files_and_nothing_else() {
     permit(dark, 0o755);
 }
 
+/// A search found it by its name, and opening what the search gave said that it does not exist.
+#[test]
+fn a_file_that_may_not_be_read_is_opened_with_the_reason() {
+    if !is_bound("a_file_that_may_not_be_read_is_opened_with_the_reason") {
+        return;
+    }
+    let world = Fixture::new();
+    let read_before = world.write("lighthouse.txt", "The ferry was late.");
+    let never_read = world.write("harbour.txt", "The bridge was closed.");
+    permit(&never_read, 0);
+    let opened = world.one_root();
+    opened.index_all();
+    permit(&read_before, 0);
+    opened.index_all();
+    for path in [&read_before, &never_read] {
+        let path = path.to_str().unwrap().to_owned();
+        let caller = Caller::local_admin();
+        let request = PreviewRequest { path: path.clone(), ..PreviewRequest::default() };
+        let preview = opened.service.preview(&caller, &request).unwrap();
+        assert_eq!(preview.preview, "");
+        let said = &preview.warnings[0].message;
+        assert!(said.contains("unreadable") && said.contains("denied"), "{said}");
+        assert!(!said.contains("indexFolder"), "{said}");
+        permit(Path::new(&path), 0o644);
+    }
+    let gone = read_before.with_file_name("gone.txt").to_str().unwrap().to_owned();
+    let gone = PreviewRequest { path: gone, ..PreviewRequest::default() };
+    let refused = opened.service.preview(&Caller::local_admin(), &gone).unwrap_err();
+    assert!(refused.to_string().contains("does not exist"), "{refused}");
+}
+
 #[test]
 fn permissions_are_noticed_and_a_root_that_may_not_be_read_is_kept() {
     if !is_bound("permissions_are_noticed_and_a_root_that_may_not_be_read_is_kept") {

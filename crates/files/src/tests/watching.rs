@@ -1,6 +1,6 @@
 //! Changes of watched roots are taken in by themselves, whatever makes them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
 use ingest::{Job, JobContext, JobFailure};
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::Watcher;
+use crate::walk::Selection;
 use crate::watch::{Events, WatchConfig};
 
 /// Looks are so seldom that only events can tell a change.
@@ -26,6 +27,19 @@ impl Opened {
                 return;
             }
             assert!(!deadline.is_over(), "`{query}` found {n_found} files, never {n_wanted}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits until the store has so many passages.
+    fn until_passages(&self, world: &Fixture, n_wanted: usize) {
+        let deadline = soon();
+        loop {
+            let n_found = world.store.counts(self.indexer.namespace()).unwrap().n_passages;
+            if n_found == n_wanted {
+                return;
+            }
+            assert!(!deadline.is_over(), "{n_found} passages are there, never {n_wanted}");
             std::thread::yield_now();
         }
     }
@@ -142,6 +156,38 @@ fn a_root_that_is_made_anew_is_watched_again() {
     opened.until("harbour", 2);
 }
 
+/// That a folder went was asked for now and then, and one that came into its place, with the number
+/// that the system had given the first one, was taken for the first one.
+#[test]
+fn a_root_that_was_deleted_and_comes_again_is_taken_in_without_waiting_for_a_look() {
+    let world = Fixture::new();
+    let root = world.folder.path().join("docs");
+    fs_err::create_dir(&root).unwrap();
+    fs_err::write(root.join("a.txt"), "The lighthouse was painted.").unwrap();
+    let config =
+        FilesConfig { roots: vec![RootConfig::Path("docs".into())], ..FilesConfig::default() };
+    let opened = world.open(config);
+    opened.index_all();
+    let _watcher = opened.watched(WatchConfig { same: Duration::from_secs(3_600), ..by_events() });
+    fs_err::write(root.join("b.txt"), "The harbour was closed.").unwrap();
+    opened.until("harbour", 1);
+    let deadline = soon();
+    for (came, later) in [("ferry", "bridge"), ("tunnel", "crane"), ("survey", "pilot")] {
+        fs_err::remove_dir_all(&root).unwrap();
+        while opened.service.away_roots().is_empty() {
+            assert!(!deadline.is_over(), "nobody noticed that the root went");
+            std::thread::yield_now();
+        }
+        fs_err::create_dir(&root).unwrap();
+        fs_err::write(root.join("c.txt"), format!("The {came} was late.")).unwrap();
+        opened.until(came, 1);
+        opened.until("harbour", 0);
+        fs_err::write(root.join("d.txt"), format!("The {later} was finished.")).unwrap();
+        opened.until(later, 1);
+    }
+    assert_eq!(opened.service.watch_problem(), None);
+}
+
 #[test]
 fn thousands_of_changes_at_once_are_all_taken_in() {
     let world = Fixture::new();
@@ -151,22 +197,11 @@ fn thousands_of_changes_at_once_are_all_taken_in() {
     for number in 0..n_files {
         world.write(&format!("{}/{number}.txt", number % 40), format!("Note {number}."));
     }
-    let until = |n_wanted: usize| {
-        let deadline = soon();
-        loop {
-            let n_found = world.store.counts(opened.indexer.namespace()).unwrap().n_passages;
-            if n_found == n_wanted {
-                return;
-            }
-            assert!(!deadline.is_over(), "{n_found} files are there, never {n_wanted}");
-            std::thread::yield_now();
-        }
-    };
-    until(n_files);
+    opened.until_passages(&world, n_files);
     for folder in 0..20 {
         fs_err::remove_dir_all(world.folder.path().join(format!("root/{folder}"))).unwrap();
     }
-    until(n_files / 2);
+    opened.until_passages(&world, n_files / 2);
 }
 
 /// Without events, as on a network, looks find the changes; and they ask for nothing when there
@@ -185,6 +220,8 @@ fn without_events_looks_find_what_changed() {
     fs_err::remove_file(path).unwrap();
     opened.until("lighthouse", 1);
     assert_eq!(opened.queue.list().unwrap().len(), 3);
+    let problem = opened.service.watch_problem().unwrap();
+    assert!(problem.contains("/root`"), "{problem}");
 }
 
 /// Indexes as always, but a run over a whole root ends only when it may.
@@ -227,6 +264,103 @@ fn a_change_while_the_root_is_indexed_is_not_lost() {
     opened.until("lighthouse", 0);
     opened.until("harbour", 1);
     drop((read, end));
+}
+
+/// Opens with a run over the root that has read everything, and is under way until the second value
+/// goes.
+fn with_a_run_under_way(world: &Fixture) -> (Opened, impl Sized) {
+    let (has_read, read) = std::sync::mpsc::sync_channel(1);
+    let (end, may_end) = channel::<()>();
+    let config =
+        FilesConfig { roots: vec![RootConfig::Path("root".into())], ..FilesConfig::default() };
+    let opened = world.open_with(config, |inner| {
+        Arc::new(Held { inner, has_read, may_end: parking_lot::Mutex::new(may_end) })
+    });
+    opened.service.index_all().unwrap();
+    read.recv_timeout(Duration::from_secs(60)).unwrap();
+    (opened, (read, end))
+}
+
+/// So many changes at once that they are not told one by one do not wait for the run over the whole
+/// root that is under way, which may take hours; nor do deletions.
+#[test]
+fn a_burst_of_changes_does_not_wait_for_the_whole_root() {
+    let world = Fixture::new();
+    world.write("a.txt", "The lighthouse was painted.");
+    let (opened, run) = with_a_run_under_way(&world);
+    let _watcher = opened.watched(by_events());
+    let paths: Vec<PathBuf> = (0..2_500)
+        .map(|number| world.write(&format!("{number}.txt"), format!("Note {number}.")))
+        .collect();
+    opened.until_passages(&world, 1 + paths.len());
+    paths.iter().for_each(|path| fs_err::remove_file(path).unwrap());
+    opened.until_passages(&world, 1);
+    drop(run);
+}
+
+/// What changed after a run had read it and before the root was watched nobody tells: it is looked
+/// for when the root is watched, and does not wait for the run.
+#[test]
+fn what_changed_before_the_watch_does_not_wait_for_the_whole_root() {
+    let world = Fixture::new();
+    let path = world.write("deep/a.txt", "The lighthouse was painted.");
+    let gone = world.write("deep/b.txt", "The ferry was late.");
+    let (opened, run) = with_a_run_under_way(&world);
+    fs_err::write(&path, "The harbour was closed.").unwrap();
+    fs_err::remove_file(gone).unwrap();
+    let _watcher = opened.watched(by_events());
+    opened.until("harbour", 1);
+    opened.until("ferry", 0);
+    drop(run);
+}
+
+/// The first run over a root begins when the root is watched, and does not wait for that for ever.
+#[test]
+fn a_run_waits_until_its_root_is_watched() {
+    let world = Fixture::new();
+    world.write("a.txt", "The lighthouse was painted.");
+    let opened = world.one_root();
+    let begun = std::time::Instant::now();
+    opened.service.expect_watcher();
+    opened.service.index_all().unwrap();
+    opened.until("lighthouse", 1);
+    assert!(begun.elapsed() >= Duration::from_millis(900));
+    opened.service.expect_watcher();
+    let _watcher = opened.watched(by_events());
+    world.write("b.txt", "The lighthouse was sold.");
+    opened.service.index_all().unwrap();
+    opened.until("lighthouse", 2);
+}
+
+/// Of a folder in which much changed, a job takes in what changed since a moment and what is gone,
+/// and leaves the rest to the run that comes to it.
+#[test]
+fn what_changed_since_a_moment_goes_before_the_rest() {
+    let world = Fixture::new();
+    let path = world.write("a.txt", "The lighthouse was painted.");
+    let gone = world.write("b.txt", "The ferry was late.");
+    let opened = world.one_root();
+    opened.index_all();
+    world.write("c.txt", "The harbour was closed.");
+    fs_err::remove_file(gone).unwrap();
+    let root = &opened.indexer.roots().all()[0];
+    let changed = crate::platform::changed_at(&fs_err::metadata(path).unwrap()).unwrap();
+    let since = |millis: i64| {
+        let folders = std::collections::BTreeSet::from([root.path.clone()]);
+        Selection::Recent(folders, Timestamp(changed.millis() + millis))
+    };
+    let a_day = 86_400_000;
+    let take_in = |selection: &Selection| {
+        opened.indexer.take_in(root, selection, false, &Progress::silent()).unwrap()
+    };
+    assert!(opened.indexer.has_changes(root, &since(a_day)).unwrap());
+    let later = take_in(&since(a_day));
+    assert_eq!((later.indexed, later.removed), (0, 1));
+    assert!(!opened.indexer.has_changes(root, &since(a_day)).unwrap());
+    assert!(opened.indexer.has_changes(root, &since(-a_day)).unwrap());
+    let since_then = take_in(&since(-a_day));
+    assert_eq!((since_then.indexed, since_then.removed), (1, 0));
+    opened.until("harbour", 1);
 }
 
 /// Indexes as always, but a run over a whole root ends only when it may, and a job for changes

@@ -132,16 +132,16 @@ pub(crate) fn take_into_folder(
 
 /// What is known of a chart without its figures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct ChartRow {
     pub(super) tenant: TenantId,
     #[serde(default)]
     pub(super) allow: Access,
     pub(super) summary: ChartSummary,
 }
 
-impl Known {
+impl ChartRow {
     pub(super) fn of(chart: &Chart) -> Self {
-        Known {
+        ChartRow {
             tenant: chart.tenant.clone(),
             allow: chart.allow.clone(),
             summary: ChartSummary {

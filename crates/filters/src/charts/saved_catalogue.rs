@@ -11,7 +11,7 @@ use store::{Catalogue, Change, ObjectKey, ObjectPage, TypedObject, limits};
 
 use crate::Result;
 use crate::charts::chart::{Chart, ChartId};
-use crate::charts::saved::{ChartSummary, Known, newest_first, not_found, over};
+use crate::charts::saved::{ChartRow, ChartSummary, newest_first, not_found, over};
 
 /// How often this server looks for charts whose time is over, in milliseconds.
 const SWEEP_EVERY: i64 = 60 * 60 * 1_000;
@@ -21,7 +21,7 @@ pub(crate) struct ChartCatalogue {
     swept_at: Mutex<Option<Timestamp>>,
 }
 
-impl TypedObject for Known {
+impl TypedObject for ChartRow {
     const KIND: &'static str = "chart";
 
     fn id(&self) -> String {
@@ -63,7 +63,7 @@ impl ChartCatalogue {
 
     pub(crate) fn get(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Chart> {
         let chart = ChartCatalogue::read(&*self.catalogue, id)?;
-        let chart = chart.filter(|chart| Known::of(chart).is_visible(caller, now));
+        let chart = chart.filter(|chart| ChartRow::of(chart).is_visible(caller, now));
         chart.ok_or_else(|| not_found(id))
     }
 
@@ -81,7 +81,7 @@ impl ChartCatalogue {
     /// Writes a chart, over an earlier one of its id.
     pub(crate) fn write(catalogue: &dyn Catalogue, chart: &Chart) -> Result<()> {
         let changes = [
-            Change::Put(Known::of(chart).to_object(0)?),
+            Change::Put(ChartRow::of(chart).to_object(0)?),
             Change::Put(Figures(chart.clone()).to_object(0)?),
         ];
         Ok(catalogue.apply(&changes).map(|_| ())?)
@@ -97,7 +97,7 @@ impl ChartCatalogue {
 
     /// Removes a chart, whosever it is.
     pub(crate) fn erase(catalogue: &dyn Catalogue, id: &str) -> Result<()> {
-        let changes = [Known::KIND, Figures::KIND].map(|kind| {
+        let changes = [ChartRow::KIND, Figures::KIND].map(|kind| {
             let key = ObjectKey::new(kind, id);
             Change::Delete(key)
         });
@@ -125,11 +125,11 @@ impl ChartCatalogue {
 }
 
 /// Reads what is known of the charts of a tenant, or of all.
-fn known(catalogue: &dyn Catalogue, tenant: Option<&TenantId>) -> Result<Vec<Known>> {
-    let mut page = ObjectPage { tenant: tenant.cloned(), ..ObjectPage::of(Known::KIND) };
-    let mut all: Vec<Known> = vec![];
+fn known(catalogue: &dyn Catalogue, tenant: Option<&TenantId>) -> Result<Vec<ChartRow>> {
+    let mut page = ObjectPage { tenant: tenant.cloned(), ..ObjectPage::of(ChartRow::KIND) };
+    let mut all: Vec<ChartRow> = vec![];
     loop {
-        let some = Known::list(catalogue, &page)?;
+        let some = ChartRow::list(catalogue, &page)?;
         let is_last = some.len() < limits::MAX_PAGE;
         page.after = some.last().map(|known| known.summary.id.to_string());
         all.extend(some);

@@ -11,7 +11,7 @@ use model::{Caller, Timestamp};
 use parking_lot::Mutex;
 
 use crate::charts::chart::{Chart, ChartId};
-use crate::charts::saved::{ChartSummary, Known, newest_first, not_found, over};
+use crate::charts::saved::{ChartRow, ChartSummary, newest_first, not_found, over};
 use crate::{Error, Result};
 
 /// The largest chart file that is read, in bytes.
@@ -20,7 +20,7 @@ const MAX_CHART_BYTES: u64 = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct ChartFolder {
     folder: PathBuf,
-    known: Mutex<BTreeMap<ChartId, Known>>,
+    known: Mutex<BTreeMap<ChartId, ChartRow>>,
 }
 
 impl ChartFolder {
@@ -36,7 +36,7 @@ impl ChartFolder {
             if path.extension().is_some_and(|extension| extension == "json")
                 && let Ok(chart) = kept.read(&ChartId::new(id))
             {
-                kept.known.lock().insert(chart.id.clone(), Known::of(&chart));
+                kept.known.lock().insert(chart.id.clone(), ChartRow::of(&chart));
             }
         }
         Ok(kept)
@@ -52,7 +52,7 @@ impl ChartFolder {
         let mut file = fs_err::File::create(&unfinished).map_err(failed)?;
         file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
         fs_err::rename(&unfinished, &path).map_err(failed)?;
-        self.known.lock().insert(chart.id.clone(), Known::of(chart));
+        self.known.lock().insert(chart.id.clone(), ChartRow::of(chart));
         Ok(())
     }
 

@@ -15,17 +15,15 @@ use std::time::Duration;
 
 use model::{Clock, Timestamp};
 use parking_lot::{Condvar, Mutex};
-use serde_json::{Value, json};
-use store::{Change, Error, ObjectKey, ObjectPage, Objects};
+use serde_json::Value;
+use store::{Change, Error, ObjectKey, Objects};
 
+use super::epochs::{
+    EPOCH, EVERYONE, epoch_key, epoch_row, epochs, latest_epoch, name_of, whose_of,
+};
 use super::rows::{HOUR_MILLIS, REMAINS, WHOLE, hour_of, id_of, row};
 use super::{LeavingAnswer, MAX_REMAINS_BYTES, StoredAnswer};
 use crate::AuditConfig;
-
-/// The kind of the rows that name epochs.
-const EPOCH: &str = "moment_answer_epoch";
-/// Whose the epochs of all tenants together are; those of a tenant have its name after a `=`.
-const EVERYONE: &str = "*";
 
 /// How long answers are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(250);
@@ -224,7 +222,7 @@ impl Inner {
                 (some, std::mem::take(&mut state.n_lost))
             };
             if n_lost > 0 {
-                tracing::warn!(n_lost, "answers were not kept for replay: too many wait");
+                tracing::warn!(n_lost, "answers were not stored for replay: too many wait");
             }
             if some.is_empty() {
                 return;
@@ -236,7 +234,7 @@ impl Inner {
             for (tenant, answers) in by_tenant {
                 let n_answers = answers.len();
                 if let Err(error) = self.write(&mut written, &tenant, answers) {
-                    tracing::warn!(%error, n_answers, "answers were not kept for replay");
+                    tracing::warn!(%error, n_answers, "answers were not stored for replay");
                 }
             }
         }
@@ -322,7 +320,9 @@ impl Inner {
         let n_of_hour = WHOLE.trim(&*self.objects, oldest, hour, max_bytes)?;
         REMAINS.trim(&*self.objects, 0, hour, MAX_REMAINS_BYTES)?;
         if n_of_hour > max_bytes && written.full_hour != Some(hour) {
-            tracing::warn!("answers of this hour take all their space: no more of it are kept");
+            tracing::warn!(
+                "the answers of this hour have reached their limit: no more of it are stored"
+            );
         }
         written.full_hour = (n_of_hour > max_bytes).then_some(hour);
         written.trimmed_at = Some(now);
@@ -421,54 +421,6 @@ impl Waiting {
     fn n_bytes(&self) -> usize {
         self.whole.len() + self.remains.len()
     }
-}
-
-/// Gives the latest epochs of somebody, or of everybody.
-fn epochs(objects: &dyn Objects, whose: Option<&str>) -> store::Result<HashMap<String, u64>> {
-    let mut page = ObjectPage { parent: whose.map(parent_of), ..ObjectPage::of(EPOCH) };
-    let mut latest: HashMap<String, u64> = HashMap::new();
-    loop {
-        let rows = objects.list(&page)?;
-        let is_last = rows.len() < page.limit;
-        page.after = rows.last().map(|row| row.key.id.clone());
-        for row in rows {
-            let epoch = row.body["epoch"].as_u64().unwrap_or(0);
-            let known = latest.entry(whose_of(&row.key.id).to_owned()).or_default();
-            *known = (*known).max(epoch);
-        }
-        if is_last {
-            return Ok(latest);
-        }
-    }
-}
-
-fn latest_epoch(objects: &dyn Objects, whose: &str) -> store::Result<Option<u64>> {
-    Ok(epochs(objects, Some(whose))?.remove(whose))
-}
-
-fn epoch_key(whose: &str, epoch: u64) -> ObjectKey {
-    ObjectKey::new(EPOCH, format!("{epoch:012}/{whose}"))
-}
-
-fn epoch_row(whose: &str, epoch: u64, erased_at: Option<Timestamp>) -> store::Object {
-    let body = json!({ "epoch": epoch, "erased_at": erased_at.map(Timestamp::millis) });
-    let mut row = row(EPOCH, epoch_key(whose, epoch).id, "", body);
-    row.parent = Some(parent_of(whose));
-    row
-}
-
-fn parent_of(whose: &str) -> String {
-    format!("answers of {whose}")
-}
-
-/// Gives the name under which a tenant has epochs.
-fn name_of(tenant: &str) -> String {
-    format!("={tenant}")
-}
-
-/// Gives whose an epoch is, by its id.
-fn whose_of(id: &str) -> &str {
-    id.split_once('/').map_or("", |(_, whose)| whose)
 }
 
 fn remains_of(answer: &LeavingAnswer<'_>) -> StoredAnswer {

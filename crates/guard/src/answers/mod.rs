@@ -4,6 +4,7 @@
 //! that none of them has text of a source on its disk, and an erasure is one for all.
 
 mod catalogue;
+mod epochs;
 mod folder;
 mod rows;
 
@@ -138,10 +139,10 @@ pub struct LeavingAnswer<'a> {
 /// The answers of some days.
 pub struct Answers {
     config: AuditConfig,
-    place: Place,
+    place: AnswerStorage,
 }
 
-enum Place {
+enum AnswerStorage {
     /// Shared with the instances of other configurations, which write the same files.
     Folder(Arc<FolderAnswers>),
     Catalogue(CatalogueAnswers),
@@ -150,7 +151,7 @@ enum Place {
 impl Answers {
     /// Keeps answers in a folder, as the configuration says; nothing is opened before the first.
     pub fn new(folder: &Path, config: &AuditConfig) -> Self {
-        let place = Place::Folder(Arc::new(FolderAnswers::new(folder)));
+        let place = AnswerStorage::Folder(Arc::new(FolderAnswers::new(folder)));
         Answers { config: config.clone(), place }
     }
 
@@ -158,8 +159,8 @@ impl Answers {
     /// turns. Nothing where a catalogue has them, whose instances need not know of each other.
     #[must_use]
     pub fn with_config(&self, config: &AuditConfig) -> Option<Self> {
-        let Place::Folder(folder) = &self.place else { return None };
-        Some(Answers { config: config.clone(), place: Place::Folder(Arc::clone(folder)) })
+        let AnswerStorage::Folder(folder) = &self.place else { return None };
+        Some(Answers { config: config.clone(), place: AnswerStorage::Folder(Arc::clone(folder)) })
     }
 
     /// Keeps answers in a catalogue that several servers share. Those that this server kept in its
@@ -176,7 +177,7 @@ impl Answers {
             fs_err::remove_dir_all(folder)?;
             tracing::info!("answers in the data folder were removed: the catalogue has them now");
         }
-        let place = Place::Catalogue(CatalogueAnswers::open(catalogue, config, clock)?);
+        let place = AnswerStorage::Catalogue(CatalogueAnswers::open(catalogue, config, clock)?);
         Ok(Answers { config: config.clone(), place })
     }
 
@@ -192,11 +193,11 @@ impl Answers {
             return;
         }
         let kept = match &self.place {
-            Place::Folder(folder) => folder.keep(answer, &self.config),
-            Place::Catalogue(catalogue) => catalogue.keep(answer),
+            AnswerStorage::Folder(folder) => folder.keep(answer, &self.config),
+            AnswerStorage::Catalogue(catalogue) => catalogue.keep(answer),
         };
         if let Err(error) = kept {
-            tracing::warn!(%error, "an answer could not be kept for replay");
+            tracing::warn!(%error, "an answer could not be stored for replay");
         }
     }
 
@@ -205,8 +206,8 @@ impl Answers {
     /// Fails when the folder or the catalogue cannot be read.
     pub fn find(&self, request: &str, at: Timestamp) -> std::io::Result<Option<StoredAnswer>> {
         let found = match &self.place {
-            Place::Folder(folder) => folder.find(request, at),
-            Place::Catalogue(catalogue) => catalogue.find(request, at),
+            AnswerStorage::Folder(folder) => folder.find(request, at),
+            AnswerStorage::Catalogue(catalogue) => catalogue.find(request, at),
         }?;
         // Those of an earlier configuration are not shown where none are kept any more.
         let remains = |found: StoredAnswer| StoredAnswer { arguments: None, answer: None, ..found };
@@ -221,8 +222,8 @@ impl Answers {
     /// Fails when the folder or the catalogue cannot be changed.
     pub fn let_old_go(&self, now: Timestamp) -> std::io::Result<()> {
         match &self.place {
-            Place::Folder(folder) => folder.let_old_go(now, &self.config),
-            Place::Catalogue(catalogue) => catalogue.let_old_go(now, self.is_keeping()),
+            AnswerStorage::Folder(folder) => folder.let_old_go(now, &self.config),
+            AnswerStorage::Catalogue(catalogue) => catalogue.let_old_go(now, self.is_keeping()),
         }
     }
 
@@ -234,14 +235,14 @@ impl Answers {
     /// is back, while this process lives.
     pub fn erase(&self, tenant: Option<&str>) -> std::io::Result<()> {
         match &self.place {
-            Place::Folder(folder) => {
+            AnswerStorage::Folder(folder) => {
                 let n_erased = folder.erase(tenant)?;
                 if n_erased > 0 {
-                    tracing::info!(n_erased, "kept answers were erased with a source");
+                    tracing::info!(n_erased, "stored answers were erased with a source");
                 }
                 Ok(())
             }
-            Place::Catalogue(catalogue) => catalogue.erase(tenant),
+            AnswerStorage::Catalogue(catalogue) => catalogue.erase(tenant),
         }
     }
 
@@ -252,29 +253,29 @@ impl Answers {
     /// Fails when they cannot be erased now, as [`Answers::erase`] does.
     pub fn erase_some(&self, erasure: &Erasure<'_>) -> std::io::Result<()> {
         match &self.place {
-            Place::Folder(folder) => {
+            AnswerStorage::Folder(folder) => {
                 let n_erased = folder.erase_some(erasure)?;
                 if n_erased > 0 {
-                    tracing::info!(n_erased, "kept answers were erased with a source");
+                    tracing::info!(n_erased, "stored answers were erased with a source");
                 }
                 Ok(())
             }
-            Place::Catalogue(catalogue) => catalogue.erase(erasure.tenant),
+            AnswerStorage::Catalogue(catalogue) => catalogue.erase(erasure.tenant),
         }
     }
 }
 
-/// Gives the ids of the results of an answer, whatever the tool calls them.
+/// Gives the ids of the results of an answer, whatever the tool calls them; its own where it is
+/// one document, or a folder whose entries have none.
 pub fn ids_of(answer: &Value) -> Vec<&str> {
     let lists = ["results", "items", "rows"].iter().filter_map(|name| answer[*name].as_array());
-    lists
-        .flatten()
-        .filter_map(|result| {
-            let id = result.get("id").or(result.get("path")).or(result["metadata"].get("chunk_id"));
-            id?.as_str()
-        })
-        .take(MAX_IDS)
-        .collect()
+    let ids: Vec<&str> = lists.flatten().filter_map(id_of).take(MAX_IDS).collect();
+    if ids.is_empty() { id_of(answer).into_iter().collect() } else { ids }
+}
+
+fn id_of(result: &Value) -> Option<&str> {
+    let id = result.get("id").or(result.get("path")).or(result["metadata"].get("chunk_id"));
+    id?.as_str()
 }
 
 #[cfg(test)]

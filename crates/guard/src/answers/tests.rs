@@ -135,6 +135,22 @@ fn an_answer_is_found_until_its_time_is_over_and_then_its_ids_remain() {
     assert_eq!(remains.generation, Some(7));
 }
 
+/// Of an answer that is one document nothing remained that says which.
+#[test]
+fn one_document_is_its_own_result() {
+    let check = |answer: Value, ids: &[&str]| assert_eq!(ids_of(&answer), ids, "{answer}");
+    check(json!({ "id": "fAb1", "title": "a.md", "text": "x" }), &["fAb1"]);
+    check(json!({ "path": "/d/a.md", "pointer": "line 1", "preview": "x" }), &["/d/a.md"]);
+    check(json!({ "path": "/d", "entries": [{ "name": "a.md" }] }), &["/d"]);
+    check(
+        json!({ "path": "/d", "items": [{ "path": "/d/a" }, { "path": "/d/b" }] }),
+        &["/d/a", "/d/b"],
+    );
+    check(json!({ "results": [{ "metadata": { "chunk_id": "c1" } }] }), &["c1"]);
+    check(json!({ "results": [] }), &[]);
+    check(json!(["x"]), &[]);
+}
+
 #[test]
 fn erased_answers_say_so_and_their_text_is_gone() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +196,7 @@ fn a_folder_is_written_by_two_configurations_in_turns() {
 fn a_deletion_costs_what_was_answered_since_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
     let answers = Answers::new(folder.path(), &config(7, 100));
-    let Place::Folder(files) = &answers.place else { panic!("they are in a folder") };
+    let AnswerStorage::Folder(files) = &answers.place else { panic!("they are in a folder") };
     for round in 0..20 {
         for n in 0..50 {
             keep(&answers, &answer(round * 50 + n, 10));
@@ -211,7 +227,7 @@ fn a_day_keeps_within_its_room() {
     for n in 0..8_000 {
         keep(&answers, &answer(n, 10));
     }
-    let Place::Folder(files) = &answers.place else { panic!("they are in a folder") };
+    let AnswerStorage::Folder(files) = &answers.place else { panic!("they are in a folder") };
     let size: u64 = fs_err::metadata(files.file_of(10)).unwrap().len();
     assert!(size <= 1_100_000, "{size}");
     let at = Timestamp(10 * DAY_MILLIS);

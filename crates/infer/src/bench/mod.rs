@@ -3,6 +3,7 @@
 //! Whoever measures other engines beside it does so in the middle ([`run_beside`]), on the same
 //! weights and the same token ids: our batches, then theirs, then ours again, the best of each.
 
+mod pieces;
 mod sentences;
 mod waiting;
 
@@ -10,6 +11,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use model::{Deadline, Report};
+
+pub use self::pieces::{Pieces, pieces};
 
 use self::sentences::{LANGUAGES, SENTENCES};
 use crate::local::E5Embedder;

@@ -10,14 +10,14 @@ mod modern;
 mod onnx;
 
 mod attention;
-mod container;
+pub(crate) mod container;
 mod embeddings;
 mod encoder;
 mod graph;
 #[cfg(target_arch = "x86_64")]
 mod int8;
+mod interactive_first;
 mod pooling;
-mod right_of_way;
 mod runner;
 mod sentence;
 mod unigram;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use model::Deadline;
 use parking_lot::Mutex;
 
-use super::right_of_way::{Polite, RIGHT_OF_WAY};
+use super::interactive_first::{Polite, RIGHT_OF_WAY};
 use crate::{Error, Result};
 
-pub(crate) use super::right_of_way::Urgency;
+pub(crate) use super::interactive_first::Urgency;
 
 /// Tokens of one batch: enough to use each weight often, few enough to stay in the cache.
 const BATCH_TOKENS: usize = 512;

@@ -103,38 +103,43 @@ pub fn list(models_dir: &Path) -> Result<Vec<ListedModel>> {
     Ok(listed)
 }
 
-/// Tells whether a model is there, on its way, cut short, or missing. Sizes are compared, and not
-/// sums: [`verify`] reads everything.
+/// Tells whether a model is there, on its way, damaged, or missing. Files that were compared with
+/// their sums before are not read again: [`verify`] reads everything.
 pub fn state(models_dir: &Path, model: &str) -> ModelState {
     let folder = folder_of(models_dir, model);
-    if let Ok(manifest) = read_manifest(&folder) {
-        let model = model.to_owned();
-        return match manifest.files.iter().find_map(|(file, sum)| wrong_size(&folder, file, sum)) {
-            None => ModelState::Ready { model },
-            Some(problem) => ModelState::Broken { model, problem },
-        };
+    let problem = match problem_in(&folder) {
+        Ok(None) => return ModelState::Ready { model: model.to_owned() },
+        Ok(problem) => problem,
+        Err(_) => None,
+    };
+    if let Some(Progress { n_bytes_done, n_bytes_total, .. }) =
+        super::pull::running_pull(models_dir, model)
+    {
+        return ModelState::Pulling { model: model.to_owned(), n_bytes_done, n_bytes_total };
     }
-    match super::pull::running_pull(models_dir, model) {
-        Some(Progress { n_bytes_done, n_bytes_total, .. }) => {
-            ModelState::Pulling { model: model.to_owned(), n_bytes_done, n_bytes_total }
-        }
-        None => ModelState::Missing { model: model.to_owned() },
-    }
-}
-
-/// Says what is wrong with the size of a file.
-fn wrong_size(folder: &Path, file: &str, expected: &FileSum) -> Option<String> {
-    let expected = expected.n_bytes;
-    match fs_err::metadata(folder.join(file)) {
-        Ok(found) if found.len() == expected => None,
-        Ok(found) => Some(format!("`{file}` has {} bytes, expected {expected}", found.len())),
-        Err(_) => Some(format!("`{file}` is not there")),
+    let model = model.to_owned();
+    match problem {
+        Some(problem) => ModelState::Broken { model, problem },
+        None => ModelState::Missing { model },
     }
 }
 
-/// Reads every file of a model and compares it with its manifest.
+/// Says what is wrong with the files of a model, where something is; reads them only where nobody
+/// has since they were written.
 ///
-/// Fails with the first file that is missing or differs.
+/// Fails with [`Error::ModelMissing`] when there is no manifest.
+pub(crate) fn problem_in(folder: &Path) -> Result<Option<String>> {
+    match read_manifest(folder) {
+        Ok(manifest) => Ok(super::checked::problem(folder, &manifest)),
+        Err(error @ Error::ModelMissing { .. }) => Err(error),
+        Err(error) => Ok(Some(model::with_causes(&error))),
+    }
+}
+
+/// Reads every file of a model and compares it with its manifest, also those that were compared
+/// before.
+///
+/// Fails with the first file that is missing or differs, which is then not used any more.
 pub fn verify(
     models_dir: &Path,
     model: &str,
@@ -151,6 +156,7 @@ pub fn verify(
             on_progress(&progress);
         })?;
         if sum != *expected {
+            super::checked::remember(&folder, &manifest, false);
             return Err(Error::WrongChecksum {
                 path,
                 expected: expected.sha256.clone(),
@@ -158,6 +164,7 @@ pub fn verify(
             });
         }
     }
+    super::checked::remember(&folder, &manifest, true);
     Ok(manifest)
 }
 

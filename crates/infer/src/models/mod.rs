@@ -3,6 +3,7 @@
 //! `list`, `pull` and `verify` are what `dowse models` does. Nothing here runs a model.
 
 mod catalogue;
+mod checked;
 mod folder;
 
 mod hub;
@@ -22,3 +23,4 @@ pub use progress::{Progress, Purpose, Step};
 pub use pull::{DEFAULT_HUB_URL, PullConfig, pull};
 
 pub(crate) use catalogue::{CHECKPOINT_FILE, GRAPH_FILE, TOKENIZER_FILE};
+pub(crate) use folder::problem_in;

@@ -246,5 +246,7 @@ fn install(staging: &Path, folder: &Path, manifest: &Manifest) -> Result<()> {
         fs_err::remove_dir_all(folder)?;
     }
     fs_err::rename(&files, folder)?;
+    // The sums of the manifest were made of these very files.
+    super::checked::remember(folder, manifest, true);
     Ok(())
 }

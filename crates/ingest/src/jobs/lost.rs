@@ -53,7 +53,7 @@ impl JobQueue {
             if self.get(&job.id).is_ok_and(|job| !job.state.is_final()) {
                 tracing::warn!(
                     job = %job.id, kind = job.kind, subject = job.subject,
-                    "nobody waited for this job; it is taken up"
+                    "no worker had this job; it is started"
                 );
                 n_lost += 1;
             }

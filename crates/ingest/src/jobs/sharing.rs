@@ -125,7 +125,7 @@ impl JobQueue {
             self.note_lost(is_lost);
             let looked = self.look();
             if let Err(error) = &looked {
-                warn(error, "jobs of other servers could not be looked at");
+                warn(error, "jobs of other servers could not be checked");
             }
             // After a failure the lease is tried at the next turn, whatever its age.
             is_due = is_lost || looked.is_err();

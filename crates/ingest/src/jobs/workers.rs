@@ -72,7 +72,7 @@ fn work(queue: &Arc<JobQueue>, least: Priority) {
         // One bad job must not take the thread, and with it the queue, down.
         let outcome = catch_unwind(AssertUnwindSafe(|| runner.run(&job, &context)));
         let outcome = outcome.unwrap_or_else(|_| {
-            Err(JobFailure::Final("the job ran into a fault of the program".to_owned()))
+            Err(JobFailure::Final("the job ended by an error in the program".to_owned()))
         });
         let mut job = context.job.lock().clone();
         job.is_cancelled = queue.is_cancelled(&job.id);

@@ -3,7 +3,7 @@
 use model::Deadline;
 
 use super::Pipeline;
-use super::known::Known;
+use super::known::KnownDocuments;
 use super::run::unreadable;
 use crate::{Item, Result, Source};
 
@@ -26,7 +26,7 @@ impl Pipeline {
     ///
     /// When the store fails.
     pub fn has_changes(&self, source: &mut dyn Source) -> Result<bool> {
-        let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
+        let known = KnownDocuments::load(&self.store, &self.namespace, self.scope.as_ref())?;
         while let Some(item) = source.next_item() {
             // What has no name yet, or cannot be asked for one, is no change.
             let Ok(item) = item else { continue };
@@ -43,7 +43,7 @@ impl Pipeline {
     ///
     /// When the store fails.
     pub fn changes(&self, source: &mut dyn Source, deadline: &Deadline) -> Result<Changes> {
-        let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
+        let known = KnownDocuments::load(&self.store, &self.namespace, self.scope.as_ref())?;
         let mut changes = Changes::default();
         while let Some(item) = source.next_item() {
             if deadline.is_over() {
@@ -58,9 +58,9 @@ impl Pipeline {
     }
 }
 
-fn is_changed(known: &Known, source: &mut dyn Source, item: &Item) -> bool {
+fn is_changed(known: &KnownDocuments, source: &mut dyn Source, item: &Item) -> bool {
     known.see(&item.id);
-    if known.unchanged_item(item).is_some() {
+    if !source.is_wanted() || known.unchanged_item(item).is_some() {
         return false;
     }
     let is_still_unreadable = known.unchanged(&item.id, &unreadable(&item.fingerprint)).is_some()

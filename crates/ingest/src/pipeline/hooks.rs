@@ -64,6 +64,12 @@ impl Target<'_> {
 /// The methods are called from several threads at once; the calls for one item come in the order
 /// of the methods below.
 pub trait Hooks: Send + Sync {
+    /// Tells whether somebody else has written an item as it is now since the run began.
+    fn is_written(&self, item: &Item) -> bool {
+        let _ = item;
+        false
+    }
+
     /// Completes an item once its text is known: a title, the years it names, repaired text.
     fn complete(&self, item: &mut Item, blocks: &mut Vec<Block>) {
         let _ = (item, blocks);

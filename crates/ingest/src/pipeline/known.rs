@@ -10,12 +10,12 @@ use model::{DocumentId, NamespaceId};
 use parking_lot::Mutex;
 use store::{DocumentPage, Store};
 
-use super::scope::Part;
+use super::scope::ScopePart;
 use super::{Hooks, Scope, Target};
 use crate::{Item, Result, limits};
 
 /// The documents of a scope before a run.
-pub(super) struct Known {
+pub(super) struct KnownDocuments {
     hasher: RandomState,
     before: HashMap<u64, Before>,
     /// The prefixes of the scope below which nothing was, so that nothing can be gone there.
@@ -36,7 +36,7 @@ pub(super) struct Removed {
     pub(super) n_passages: usize,
 }
 
-impl Known {
+impl KnownDocuments {
     /// Asks the store: once for all single documents, and once for each prefix. What is a document
     /// has nothing below it, so that of a thousand changed files, each of which might have been a
     /// folder, only those that are new are asked about one by one.
@@ -56,8 +56,8 @@ impl Known {
         let mut prefixes = vec![];
         for part in parts {
             match part {
-                Part::One(id) => single.push(id.clone()),
-                Part::Prefix(prefix) => prefixes.push(prefix),
+                ScopePart::One(id) => single.push(id.clone()),
+                ScopePart::Prefix(prefix) => prefixes.push(prefix),
             }
         }
         let mut empty = HashSet::new();
@@ -81,7 +81,7 @@ impl Known {
                 }
             }
         }
-        Ok(Known { hasher, before, empty, seen: Mutex::default() })
+        Ok(KnownDocuments { hasher, before, empty, seen: Mutex::default() })
     }
 
     /// Notes that the source has a document.
@@ -161,9 +161,9 @@ impl Known {
         let mut gone = BTreeMap::new();
         for part in &scope.parts {
             let prefix = match part {
-                Part::Prefix(prefix) if self.empty.contains(prefix) => continue,
-                Part::Prefix(prefix) => prefix.clone(),
-                Part::One(id) => {
+                ScopePart::Prefix(prefix) if self.empty.contains(prefix) => continue,
+                ScopePart::Prefix(prefix) => prefix.clone(),
+                ScopePart::One(id) => {
                     if self.is_gone(id) {
                         gone.insert(id.clone(), self.n_passages(id).unwrap_or_default());
                     }
@@ -232,7 +232,7 @@ mod tests {
             paths.iter().map(|path| id(path)).collect(),
             paths.iter().map(|path| format!("{path}/")).collect(),
         );
-        let known = Known::load(&store, &namespace, Some(&scope)).unwrap();
+        let known = KnownDocuments::load(&store, &namespace, Some(&scope)).unwrap();
         assert_eq!(known.unchanged(&id("/a/file"), "one"), Some(0));
         assert_eq!(known.empty, ["/a/file/", "/a/new/"].map(str::to_owned).into());
         for seen in ["/a/folder", "/a/file/1.md", "/a/new"] {
@@ -265,7 +265,7 @@ mod tests {
             Scope::of(files.clone(), folders.clone()),
             Scope::of(vec![], folders),
         ] {
-            let known = Known::load(&store, &namespace, Some(&scope)).unwrap();
+            let known = KnownDocuments::load(&store, &namespace, Some(&scope)).unwrap();
             known.see(&id(7));
             let mut batches = vec![];
             known

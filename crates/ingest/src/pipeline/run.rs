@@ -13,7 +13,7 @@ use store::{Document, Store};
 
 use super::batch::Batch;
 use super::in_flight::InFlight;
-use super::known::{Known, Removed};
+use super::known::{KnownDocuments, Removed};
 use super::secret_headings::add_secret_headings;
 use super::{Hooks, IngestReport, Outcome, Prepared, Scope, Target};
 use crate::{BatchWait, Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
@@ -64,7 +64,7 @@ pub enum Gone {
 pub(super) struct Run<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) progress: &'a Progress,
-    known: Known,
+    known: KnownDocuments,
     /// What was read and is not extracted yet.
     pub(super) in_flight: InFlight,
     /// Texts that were extracted and are not in a batch yet.
@@ -133,7 +133,7 @@ impl Pipeline {
     /// passes over it. [`Error::Store`] when the store fails, and what [`Hooks::write`] gives.
     pub fn run(&self, source: &mut dyn Source, progress: &Progress) -> Result<IngestReport> {
         progress.begin(Stage::Writing, source.n_items());
-        let known = Known::load(&self.store, &self.namespace, self.scope.as_ref())?;
+        let known = KnownDocuments::load(&self.store, &self.namespace, self.scope.as_ref())?;
         let run = Run {
             pipeline: self,
             progress,
@@ -223,7 +223,12 @@ impl Run<'_> {
             read.n_seen += 1;
             let given = item.and_then(|item| {
                 self.known.see(&item.id);
-                match self.unchanged(&item) {
+                let is_settled = !source.is_wanted() || self.pipeline.hooks.is_written(&item);
+                let unchanged = match is_settled {
+                    true => Some(self.known.n_passages(&item.id).unwrap_or_default()),
+                    false => self.unchanged(&item),
+                };
+                match unchanged {
                     Some(n_passages) => {
                         self.pipeline.hooks.settled(&item, Outcome::Unchanged(n_passages));
                         read.n_unchanged += 1;

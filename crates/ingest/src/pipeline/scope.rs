@@ -5,12 +5,12 @@ use model::DocumentId;
 /// The documents that a source answers for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ScopePart>,
     except: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ScopePart {
     /// Documents whose ids begin so.
     Prefix(String),
     /// One document.
@@ -25,14 +25,14 @@ impl Scope {
 
     /// Documents whose ids begin so.
     pub fn below(prefix: impl Into<String>) -> Self {
-        Scope { parts: vec![Part::Prefix(prefix.into())], except: vec![] }
+        Scope { parts: vec![ScopePart::Prefix(prefix.into())], except: vec![] }
     }
 
     /// Single documents, and those whose ids begin so. What is a document has nothing below it: a
     /// prefix that is the id of one of them with a `/` is for what was there before or is after.
     pub fn of(documents: Vec<DocumentId>, prefixes: Vec<String>) -> Self {
-        let documents = documents.into_iter().map(Part::One);
-        let prefixes = prefixes.into_iter().map(Part::Prefix);
+        let documents = documents.into_iter().map(ScopePart::One);
+        let prefixes = prefixes.into_iter().map(ScopePart::Prefix);
         Scope { parts: documents.chain(prefixes).collect(), except: vec![] }
     }
 
@@ -47,8 +47,8 @@ impl Scope {
     pub fn holds(&self, document: &DocumentId) -> bool {
         let id = document.as_str();
         let is_in = self.parts.iter().any(|part| match part {
-            Part::Prefix(prefix) => id.starts_with(prefix),
-            Part::One(one) => one == document,
+            ScopePart::Prefix(prefix) => id.starts_with(prefix),
+            ScopePart::One(one) => one == document,
         });
         is_in && !self.except.iter().any(|other| id.starts_with(other))
     }

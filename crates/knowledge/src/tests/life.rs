@@ -130,11 +130,25 @@ fn change_of_clearance_moves_passages_at_once_out_of_sight() {
         CollectionChange { clearance: Some(Clearance::Secret), ..CollectionChange::default() };
     let (_, job) = world.service.update_collection(&boss, &collection, &secret).unwrap();
     assert!(world.search(&reader, &base, "vault").results.is_empty());
-    assert!(matches!(world.service.get_chunk(&reader, &chunk), Err(Error::Denied)));
+    // What they may not see any more is not told from what is not there.
+    let said =
+        |result: Result<(), Error>, id: &str| result.unwrap_err().to_string().replace(id, "ID");
+    let of_chunk = |id: &str| said(world.service.get_chunk(&reader, id).map(|_| ()), id);
+    let of_collection = |id: &str| said(world.service.get_collection(&reader, id).map(|_| ()), id);
+    assert_eq!(of_chunk(&chunk), of_chunk("3f0c7bd2-0000-4000-8000-000000000000:0"));
+    let nobody = "3f0c7bd2-0000-4000-8000-000000000000";
+    assert_eq!(of_collection(&collection), of_collection(nobody));
+    let document = chunk.split(':').next().unwrap();
+    let of_document = |id: &str| said(world.service.get_document(&reader, id).map(|_| ()), id);
+    assert_eq!(of_document(document), of_document(nobody));
+    let of_deletion = |id: &str| said(world.service.delete_collection(&reader, id).map(|_| ()), id);
+    assert_eq!(of_deletion(&collection), of_deletion(nobody));
     assert_eq!(world.service.summary(&reader, &base).unwrap().statistics.total_chunks, 0);
     world.done(&job.unwrap());
     assert_eq!(world.search(&boss, &base, "vault").results.len(), 1);
-    assert!(matches!(world.service.job(&reader, accepted.job.id.as_str()), Err(Error::Denied)));
+    let job = accepted.job.id.as_str();
+    let of_job = |id: &str| said(world.service.job(&reader, id).map(|_| ()), id);
+    assert_eq!(of_job(job), of_job(nobody));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod language_model;
 mod life;
 mod originals;
 mod store_down;
+mod turns;
 mod uploads;
 
 use std::collections::HashMap;
@@ -106,9 +107,19 @@ impl Fixture {
         llm: Option<Arc<dyn Llm>>,
         contents: Contents,
     ) -> Self {
-        let clock = Clock::fixed(Timestamp(1_700_000_000_123));
         let config = store::Config::for_one_machine();
-        let store = Arc::new(Store::open(folder.path(), &config, clock.clone()).unwrap());
+        let store = Arc::new(Store::open(folder.path(), &config, clock()).unwrap());
+        Fixture::over(&store, folder, llm, contents)
+    }
+
+    /// A world over a store that is open.
+    fn over(
+        store: &Arc<Store>,
+        folder: tempfile::TempDir,
+        llm: Option<Arc<dyn Llm>>,
+        contents: Contents,
+    ) -> Self {
+        let clock = clock();
         let slot = ServiceSlot::default();
         let runners: HashMap<_, _> =
             JOBS.iter().map(|kind| ((*kind).to_owned(), slot.runner())).collect();
@@ -268,6 +279,10 @@ pub(crate) fn request(base: &str, query: &str) -> SearchRequest {
         threshold: 0.0,
         max_results: 50,
     }
+}
+
+fn clock() -> Clock {
+    Clock::fixed(Timestamp(1_700_000_000_123))
 }
 
 pub(crate) fn soon() -> Deadline {

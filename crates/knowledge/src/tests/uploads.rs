@@ -108,7 +108,7 @@ fn uploads_go_with_their_job() {
     assert_eq!(world.uploads(), [""; 0]);
     let document = world.service.get_document(&ann, accepted.documents[0].id.as_str()).unwrap();
     assert_eq!(document.state, DocumentState::Failed);
-    assert!(document.error.unwrap().contains("given up"));
+    assert!(document.error.unwrap().contains("cancelled before"));
 }
 
 #[test]

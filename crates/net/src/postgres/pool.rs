@@ -50,7 +50,7 @@ pub enum SessionError {
     #[error("no connection within the time limit")]
     TimedOut,
     /// The database refused it or cannot be reached.
-    #[error("the database gave no session")]
+    #[error("the database refused a session or cannot be reached")]
     Refused(#[source] tokio_postgres::Error),
     /// The system gives no threads for connections.
     #[error("no threads for connections")]

@@ -20,11 +20,11 @@ pub enum Error {
     },
     /// The path is no dataset.
     #[error(
-        "`{path}` is no dataset: expected a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`, or a `.jsonl` file"
+        "`{path}` is not a dataset: expected a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`, or a `.jsonl` file"
     )]
     NoDataset { path: PathBuf },
     /// The file holds no recorded vectors.
-    #[error("`{file}` is no recording of an embedder")]
+    #[error("`{file}` is not a recording of an embedder")]
     NoRecording { file: PathBuf },
     /// The recording was made with another model.
     #[error("`{file}` was recorded with `{found}`, not `{wanted}`: name another file")]

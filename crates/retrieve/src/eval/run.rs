@@ -149,14 +149,14 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
     dataset.limit_queries(config.limit_queries);
     let loaded = load(&dataset, config)?;
     let textbook = Textbook::new(&dataset);
-    let mut stages: BTreeMap<&'static str, Vec<(Told, f64)>> = BTreeMap::new();
+    let mut stages: BTreeMap<&'static str, Vec<(QueryFigures, f64)>> = BTreeMap::new();
     let (mut relevant_scores, mut random_scores) = (Vec::new(), Vec::new());
     let mut thresholds: BTreeMap<String, ThresholdReport> = BTreeMap::new();
     for query in &dataset.queries {
         let words = loaded.search(&query.text, Filter::All, config, Search::Words)?;
         let (response, trace) = &loaded.search(&query.text, Filter::All, config, Search::All)?;
-        let ids = |ids: &[DocumentId]| Told::of(query, ids.iter().map(DocumentId::as_str));
-        let mut add = |stage: &'static str, told: Told, ms: f64| {
+        let ids = |ids: &[DocumentId]| QueryFigures::of(query, ids.iter().map(DocumentId::as_str));
+        let mut add = |stage: &'static str, told: QueryFigures, ms: f64| {
             stages.entry(stage).or_default().push((told, ms));
         };
         let took = |stage: &str| -> f64 {
@@ -169,7 +169,7 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
             add("fused", ids(&trace.fused), took("sparse").max(took("dense")) + took("rrf"));
         }
         let begun = Instant::now();
-        let plain = Told::of(query, textbook.search(&query.text, N_FOUND).into_iter());
+        let plain = QueryFigures::of(query, textbook.search(&query.text, N_FOUND).into_iter());
         add("textbook", plain, millis(begun.elapsed()));
         let last = documents_of(response);
         add("final", ids(&last), response.whole_ms());
@@ -216,7 +216,7 @@ pub fn evaluate(dataset: &Dataset, config: &EvalConfig<'_>) -> Result<DatasetRep
 
 /// What one query tells of the order of one stage.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct QueryFigures {
     /// Nothing where no document is right: there is no best order then, and 0 would say that all
     /// orders are bad.
     metrics: Option<Metrics>,
@@ -224,11 +224,11 @@ struct Told {
     is_wrong_first: Option<bool>,
 }
 
-impl Told {
-    fn of<'a>(query: &JudgedQuery, order: impl Iterator<Item = &'a str>) -> Told {
+impl QueryFigures {
+    fn of<'a>(query: &JudgedQuery, order: impl Iterator<Item = &'a str>) -> QueryFigures {
         let mut order = order.peekable();
         let is_wrong_first = order.peek().is_some_and(|first| query.is_wrong(first));
-        Told {
+        QueryFigures {
             metrics: query.has_right().then(|| Metrics::of(order, &query.relevant)),
             is_wrong_first: query.has_wrong().then_some(is_wrong_first),
         }
@@ -330,8 +330,8 @@ pub(super) fn embedded_text(source: &super::SourceDocument) -> String {
     format!("{}\n{}", source.title, source.text)
 }
 
-fn summary(all: Vec<(Told, f64)>) -> StageReport {
-    let (told, mut times): (Vec<Told>, Vec<f64>) = all.into_iter().unzip();
+fn summary(all: Vec<(QueryFigures, f64)>) -> StageReport {
+    let (told, mut times): (Vec<QueryFigures>, Vec<f64>) = all.into_iter().unzip();
     times.sort_by(f64::total_cmp);
     let at = |part: f64| {
         let idx = ((times.len() as f64 - 1.0) * part).round().max(0.0) as usize;

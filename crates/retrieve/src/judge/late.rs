@@ -1,11 +1,42 @@
 //! Evidence by late interaction: the tokens of the query against the tokens of each candidate.
 
+use std::collections::HashMap;
+
 use model::{PassageId, Warning};
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::{CANDIDATES_AT_ONCE, Judged};
+use crate::fuse::Fused;
 use crate::semantic::Semantic;
 use crate::{Request, Retriever};
+
+/// Stored tokens that were read before anybody knew which candidates have vectors.
+pub(super) type Tokens = store::Result<HashMap<(usize, PassageId), Vec<u8>>>;
+
+/// Reads the stored tokens of candidates. Needs nothing but their ids, so that it can be done while
+/// they are read; nothing where no tokens are compared.
+pub(super) fn read(
+    retriever: &Retriever,
+    request: &Request<'_>,
+    semantic: &Semantic,
+    fused: &[Fused],
+) -> Tokens {
+    let mut tokens = HashMap::new();
+    if semantic.late.is_none() {
+        return Ok(tokens);
+    }
+    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+        let own = fused.iter().filter(|fused| fused.scope_idx == scope_idx);
+        let ids: Vec<PassageId> = own.map(|fused| fused.passage.clone()).collect();
+        if ids.is_empty() {
+            continue;
+        }
+        let blobs = retriever.store.blobs(&scope.namespace, &ids)?;
+        let known = ids.into_iter().zip(blobs).filter_map(|(id, blob)| Some((id, blob?)));
+        tokens.extend(known.map(|(id, blob)| ((scope_idx, id), blob)));
+    }
+    Ok(tokens)
+}
 
 /// Compares the tokens of the query with the stored tokens of each candidate; says why not.
 ///
@@ -14,6 +45,7 @@ pub(super) fn judge(
     retriever: &Retriever,
     request: &Request<'_>,
     semantic: &Semantic,
+    tokens: Option<Tokens>,
     judged: &mut [Judged],
     warnings: &mut Vec<Warning>,
 ) -> Option<String> {
@@ -21,6 +53,7 @@ pub(super) fn judge(
         let why = semantic.skipped.as_deref().unwrap_or("the model has no token vectors");
         return Some(why.to_owned());
     };
+    let mut tokens = tokens;
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let own: Vec<usize> = (0..judged.len())
             .filter(|idx| judged[*idx].fused.scope_idx == scope_idx)
@@ -28,7 +61,15 @@ pub(super) fn judge(
             .collect();
         let ids: Vec<PassageId> =
             own.iter().map(|idx| judged[*idx].fused.passage.clone()).collect();
-        let blobs = match retriever.store.blobs(&scope.namespace, &ids) {
+        let blobs = match &mut tokens {
+            None => retriever.store.blobs(&scope.namespace, &ids),
+            Some(Ok(tokens)) => {
+                let ids = ids.into_iter();
+                Ok(ids.map(|id| tokens.remove(&(scope_idx, id))).collect())
+            }
+            Some(Err(_)) => tokens.take().map_or(Ok(vec![]), |tokens| tokens.map(|_| vec![])),
+        };
+        let blobs = match blobs {
             Ok(blobs) => blobs,
             Err(error) => {
                 let message = format!("late interaction was skipped: {error}");

@@ -9,6 +9,7 @@ mod missing;
 mod vectors;
 mod words;
 
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use model::{Explanation, Hit, Score, Stage, StageScore, Warning};
@@ -96,6 +97,8 @@ pub(crate) struct Verdict {
     pub(crate) judged: Vec<Judged>,
     /// Candidates, by rank of the fusion, that are judged whatever page is asked for.
     pub(crate) depth: usize,
+    /// Candidates that no page of this size needs, and nobody judged.
+    pub(crate) n_unjudged: usize,
 }
 
 /// Judges the fused candidates and sorts them by score.
@@ -135,6 +138,7 @@ pub(crate) fn judge(
         n_judged += depth.block;
     }
     let n_more = depth.n_asked.saturating_sub(n_judged);
+    let n_unjudged = rest.len().saturating_sub(n_more);
     if n_more > 0 && !rest.is_empty() {
         rest.truncate(n_more);
         gathering.add(retriever, request, gathered, rest, warnings)?;
@@ -160,7 +164,7 @@ pub(crate) fn judge(
     for judged in &mut judged {
         judged.explanation.chance = chance(&judged.evidence);
     }
-    Ok(Verdict { judged, depth: n_judged })
+    Ok(Verdict { judged, depth: n_judged, n_unjudged })
 }
 
 /// The blocks that were judged so far.
@@ -183,14 +187,30 @@ impl Gathering {
         warnings: &mut Vec<Warning>,
     ) -> Result<()> {
         let begun = Instant::now();
-        let n_before = self.judged.len();
-        let mut judged = words::judge(retriever, request, gathered, block, n_before)?;
+        let (n_before, semantic) = (self.judged.len(), gathered.semantic);
+        let is_late = self.late_skipped.is_none();
+        let near = |block: &[Fused]| vectors::ask(retriever, request, semantic, block);
+        let (judged, unlisted, tokens) = if retriever.store.is_over_a_network() {
+            // None of the three waits for another, and each waits for a server.
+            let asked = block.clone();
+            std::thread::scope(|scope| {
+                let unlisted = scope.spawn(|| near(&asked));
+                let tokens = is_late
+                    .then(|| scope.spawn(|| late::read(retriever, request, semantic, &asked)));
+                let judged = words::judge(retriever, request, gathered, block, n_before);
+                (judged, joined(unlisted), tokens.map(joined))
+            })
+        } else {
+            let unlisted = near(&block);
+            (words::judge(retriever, request, gathered, block, n_before), unlisted, None)
+        };
+        let mut judged = judged?;
         self.words_took += begun.elapsed();
         let begun = Instant::now();
-        vectors::judge(retriever, request, gathered, &mut judged, warnings);
-        if self.late_skipped.is_none() {
-            let semantic = gathered.semantic;
-            self.late_skipped = late::judge(retriever, request, semantic, &mut judged, warnings);
+        vectors::judge(semantic, unlisted, &mut judged, warnings);
+        if is_late {
+            self.late_skipped =
+                late::judge(retriever, request, semantic, tokens, &mut judged, warnings);
         }
         self.judged.append(&mut judged);
         if self.late_skipped.is_some() {
@@ -206,6 +226,11 @@ impl Gathering {
         let is_relevant = |judged: &&Judged| relevance(&judged.evidence).get() >= RICH_SCORE;
         self.judged[n_before..].iter().filter(is_relevant).count()
     }
+}
+
+/// Gives what a thread of this search gives, with its panic.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Scores the evidence and brings the best first; equals are in the order of scope and passage id.

@@ -8,34 +8,41 @@ use std::collections::HashMap;
 use model::{PassageId, Warning};
 use store::Filter;
 
-use super::{Gathered, Judged};
+use super::Judged;
 use crate::background::CentredQuery;
 use crate::candidates::QueryVector;
+use crate::fuse::Fused;
+use crate::semantic::Semantic;
 use crate::{Request, Retriever};
 
-/// Fills in the figure of every candidate that has a vector.
-pub(super) fn judge(
+/// What was asked about the candidates that the search by vector did not list.
+#[derive(Default)]
+pub(super) struct Unlisted {
+    cosines: HashMap<(usize, PassageId), f64>,
+    warnings: Vec<Warning>,
+}
+
+/// Asks how near the candidates are that the search by vector did not list. Needs nothing but their
+/// ids, so that it can be done while they are read.
+pub(super) fn ask(
     retriever: &Retriever,
     request: &Request<'_>,
-    gathered: &Gathered<'_>,
-    judged: &mut [Judged],
-    warnings: &mut Vec<Warning>,
-) {
-    let semantic = gathered.semantic;
-    let (Some(query), Some(embedder)) = (&semantic.query, &semantic.embedder) else { return };
+    semantic: &Semantic,
+    fused: &[Fused],
+) -> Unlisted {
+    let mut unlisted = Unlisted::default();
+    let (Some(query), Some(embedder)) = (&semantic.query, &semantic.embedder) else {
+        return unlisted;
+    };
+    // A list that is not full has named every passage with a vector.
+    if !semantic.list.is_full {
+        return unlisted;
+    }
     let query_vector = QueryVector { embedder: embedder.id(), vector: &query.vector };
     let mut missing: Vec<Vec<PassageId>> = vec![vec![]; request.scopes.len()];
-    for judged in judged.iter_mut() {
-        match &judged.fused.vector {
-            Some(seen) => fill_in(judged, query, seen.score),
-            // A list that is not full has named every passage with a vector.
-            None if semantic.list.is_full => {
-                missing[judged.fused.scope_idx].push(judged.fused.passage.clone());
-            }
-            None => {}
-        }
+    for fused in fused.iter().filter(|fused| fused.vector.is_none()) {
+        missing[fused.scope_idx].push(fused.passage.clone());
     }
-    let mut found: HashMap<(usize, PassageId), f64> = HashMap::new();
     for (scope_idx, ids) in missing.into_iter().enumerate().filter(|(_, ids)| !ids.is_empty()) {
         if !query_vector.fits(&retriever.store, &request.scopes[scope_idx]) {
             continue;
@@ -46,20 +53,33 @@ pub(super) fn judge(
         let near =
             retriever.store.by_vector(namespace, &query.vector, &filter, limit, request.deadline);
         match near {
-            Ok(near) => found.extend(
+            Ok(near) => unlisted.cosines.extend(
                 near.hits.into_iter().map(|hit| ((scope_idx, hit.passage), f64::from(hit.score))),
             ),
             Err(store::Error::NoVectorSpace { .. }) => {}
             Err(error) => {
                 let message = format!("some results were judged by their words alone: {error}");
-                warnings.push(Warning::new("vectors_skipped", message));
+                unlisted.warnings.push(Warning::new("vectors_skipped", message));
             }
         }
     }
-    for judged in judged.iter_mut().filter(|judged| judged.evidence.vector.is_none()) {
+    unlisted
+}
+
+/// Fills in the figure of every candidate that has a vector.
+pub(super) fn judge(
+    semantic: &Semantic,
+    unlisted: Unlisted,
+    judged: &mut [Judged],
+    warnings: &mut Vec<Warning>,
+) {
+    let Some(query) = &semantic.query else { return };
+    warnings.extend(unlisted.warnings);
+    for judged in judged.iter_mut() {
         let place = (judged.fused.scope_idx, judged.fused.passage.clone());
-        if let Some(cosine) = found.get(&place) {
-            fill_in(judged, query, *cosine);
+        let listed = judged.fused.vector.as_ref().map(|seen| seen.score);
+        if let Some(cosine) = listed.or_else(|| unlisted.cosines.get(&place).copied()) {
+            fill_in(judged, query, cosine);
         }
     }
 }

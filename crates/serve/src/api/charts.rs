@@ -20,7 +20,7 @@ use crate::http::QueryParameters;
 
 pub(super) fn routes() -> Api {
     const TAG: &str = "charts";
-    let what = "List the charts that are kept, the newest first";
+    let what = "List the stored charts, the newest first";
     Api::default()
         .get("/v1/charts", list, Doc::page::<ChartSummaryView>(TAG, what, "charts"))
         .get(
@@ -81,7 +81,7 @@ fn begin_of(id: &str, after: &str) -> Result<usize, ToolError> {
     let position = after.strip_prefix(id).and_then(|rest| rest.strip_prefix(':')?.parse().ok());
     position.ok_or_else(|| {
         let shown: String = after.chars().take(100).collect();
-        ToolError::bad_request(format!("`after` is no cursor of this chart: `{shown}`"))
+        ToolError::bad_request(format!("`after` is not a cursor of this chart: `{shown}`"))
             .with_detail("argument", "after")
             .with_hint("pass `next` of the answer before, or leave it out to begin again")
     })

@@ -95,8 +95,8 @@ pub(super) async fn erase(app: &Arc<App>, caller: &Caller, deleted: Option<Delet
     });
     match erased.await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::error!(%error, "kept answers could not be erased"),
-        Err(error) => tracing::error!(%error, "kept answers could not be erased"),
+        Ok(Err(error)) => tracing::error!(%error, "stored answers could not be erased"),
+        Err(error) => tracing::error!(%error, "stored answers could not be erased"),
     }
 }
 

@@ -52,7 +52,7 @@ async fn download(State(http_state): State<HttpState>, Path(token): Path<String>
     let Some((service, link)) = service.zip(link) else {
         // The whole token would open the export: its beginning is enough to tell it by.
         let shown: String = token.chars().take(8).collect();
-        let message = format!("the export `{shown}…` does not exist, or its time is over");
+        let message = format!("the export `{shown}…` does not exist, or has expired");
         let missing = ToolError::new(Code::NotFound, message)
             .with_hint("call `query_table` with `export` again for another link");
         return coded(&missing);

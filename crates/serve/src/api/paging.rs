@@ -131,7 +131,7 @@ fn decode(list: &str, after: &str) -> Result<String, ToolError> {
             .with_detail("argument", "after")
             .with_hint("pass `next` of the page before, or leave it out to begin again")
     };
-    let no_cursor = || bad("is no cursor of a list");
+    let no_cursor = || bad("is not a cursor of a list");
     // Ids were cursors before; they still go on where they went on.
     if after.len() == 36 && after.bytes().filter(|byte| *byte == b'-').count() == 4 {
         return Ok(after.to_owned());

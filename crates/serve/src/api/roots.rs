@@ -16,9 +16,11 @@ use crate::http::{Parameters, QueryParameters, Takes, coded};
 
 pub(super) fn routes() -> Api {
     const TAG: &str = "files";
-    let listed = Doc::page::<RootView>(TAG, "Folders with what became of their files", "roots");
-    let files = Doc::page::<FileOutcomeView>(TAG, "Files that came to an outcome, why", "files");
-    let again = Doc::new::<RetriedView>(TAG, "Read files again that came to an outcome");
+    let listed =
+        Doc::page::<RootView>(TAG, "List folders with the outcomes of their files", "roots");
+    let files =
+        Doc::page::<FileOutcomeView>(TAG, "List the files with an outcome, and why", "files");
+    let again = Doc::new::<RetriedView>(TAG, "Read the files with an outcome again");
     Api::default()
         .get("/v1/roots", list, listed)
         .get("/v1/roots/files/{outcome}", files_with, files)
@@ -132,7 +134,8 @@ async fn retry(
 fn read_outcome(text: &str) -> Result<ReadOutcome, ToolError> {
     let codes = ReadOutcome::ALL.map(ReadOutcome::code);
     text.parse().map_err(|_| {
-        let message = format!("the outcome in the address is none of {}", codes.join(", "));
+        let message =
+            format!("unknown outcome in the address: expected one of {}", codes.join(", "));
         ToolError::bad_request(message).with_detail("allowed", codes)
     })
 }

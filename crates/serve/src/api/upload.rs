@@ -146,7 +146,7 @@ async fn form(
 fn tags_in(text: &str) -> Result<Vec<String>, ToolError> {
     if text.trim_start().starts_with('[') {
         return serde_json::from_str(text).map_err(|_| {
-            ToolError::bad_request("`tags` begins like a JSON list and is no list of words")
+            ToolError::bad_request("`tags` begins like a JSON list and is not a list of words")
                 .with_hint("send `[\"hr\", \"pay\"]`, or `hr, pay`")
         });
     }

@@ -32,7 +32,7 @@ enum Body {
 /// Does what a form asks for.
 pub(super) async fn act(Path(name): Path<String>, posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
-    let action = viewer.may_change().and_then(|()| action(&name, &params));
+    let action = viewer.may_change().and_then(|()| action(&name, &params, viewer.back()));
     let is_final = matches!(&action, Ok(action) if action.method == Method::DELETE);
     if is_final && let Some(question) = confirm::ask(&viewer, &format!("/do/{name}"), &params) {
         return question;
@@ -60,11 +60,12 @@ pub(super) async fn act(Path(name): Path<String>, posted: Posted) -> Response {
     }
 }
 
-fn action(name: &str, params: &Params) -> Result<Action, ToolError> {
+/// Reads what a form asks for; `back` is the page that it was on.
+fn action(name: &str, params: &Params, back: Option<&str>) -> Result<Action, ToolError> {
     let text = |name: &str| params.text(name).trim().to_owned();
     let id = encoded(&text("id"));
     let parent = encoded(&text("parent"));
-    let next = params.get("next").unwrap_or("/").to_owned();
+    let next = params.get("next").or(back).unwrap_or("/").to_owned();
     let department = params.get("department").map(|name| name.trim().to_owned());
     let sharing = sharing::shared_with(params);
     let delete = |path: String, next: &str| (Method::DELETE, path, None, next.to_owned());

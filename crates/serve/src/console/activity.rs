@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use model::{Identity, Timestamp};
 use tools::{Code, ToolError};
 
+use super::address::notes;
 use super::judged;
 use super::layout::{Section, empty, error_page, page, problem};
 use super::params::{Params, encoded};
@@ -26,16 +27,20 @@ const SHOWN: usize = 100;
 const EXPORTED: usize = 20_000;
 
 /// How far back one can look, with the name of each choice.
-const PERIODS: [(&str, &str, i64); 4] = [
+pub(super) const PERIODS: [(&str, &str, i64); 4] = [
     ("hour", "the last hour", 3_600_000),
     ("day", "the last day", 86_400_000),
     ("week", "the last week", 7 * 86_400_000),
     ("month", "the last 30 days", 30 * 86_400_000),
 ];
 
+/// How a call ends.
+pub(super) const OUTCOMES: [&str; 4] = ["ok", "refused", "failed", "cancelled"];
+
 /// The calls, newest first, and what can be learnt of them.
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
-    let view = params.get("view").unwrap_or("calls");
+    let view = params.get("view").unwrap_or("calls").to_owned();
+    let view = view.as_str();
     let mut tabs = vec![("calls", "Calls"), ("weak", "Found little or nothing"), ("cost", "Cost")];
     if judged::may_judge(&viewer) {
         tabs.push(("judged", "Judged"));
@@ -46,6 +51,16 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
         _ => entries(&viewer, &params, n_entries).await,
     };
     let clean = params.without("before").without("view").without("from");
+    // A place that is gone from the record, or never was one: the newest calls are shown.
+    let is_past = matches!(&entries, Ok(entries) if entries.is_empty()) && view == "calls";
+    let (entries, params, said) = match params.get("before") {
+        Some(_) if is_past => {
+            let newest = params.without("before");
+            let said = "`before` is left out: nothing in the record is older than what it names, or it names nothing there.";
+            (self::entries(&viewer, &newest, n_entries).await, newest, vec![said.to_owned()])
+        }
+        _ => (entries, params, vec![]),
+    };
     let body = html! {
         div .head { h1 { "Activity" }
             @if view != "judged" {
@@ -56,6 +71,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
                 a href=(viewer.link("/activity", &clean.with("view", name))) aria-current=[(name == view).then_some("page")] { (label) }
             }
         }
+        (notes(&said))
         @if view != "judged" { (filters(&viewer, &params, view)) }
         @match &entries {
             Err(error) => (problem(error)),
@@ -141,7 +157,7 @@ pub(super) async fn find(
         let shown: String = request.chars().take(80).collect();
         let message = format!("the call `{shown}` is not in the record, or is not yours to see");
         ToolError::new(Code::NotFound, message)
-            .with_hint("the page Activity lists the calls that are kept")
+            .with_hint("the page Activity lists the recorded calls")
     })
 }
 
@@ -171,7 +187,7 @@ fn filters(viewer: &Viewer, params: &Params, view: &str) -> Markup {
             input type="hidden" name="view" value=(view);
             (field("tool", "Tool")) (field("who", "Caller")) (field("q", "Query contains"))
             div .field { label for="outcome" { "Outcome" } select #outcome name="outcome" { option value="" { "all" }
-                @for name in ["ok", "refused", "failed", "cancelled"] { option value=(name) selected[params.has("outcome", name)] { (name) } } } }
+                @for name in OUTCOMES { option value=(name) selected[params.has("outcome", name)] { (name) } } } }
             div .field { label for="since" { "Since" } select #since name="since" { option value="" { "the beginning" }
                 @for (name, label, _) in PERIODS { option value=(name) selected[params.has("since", name)] { (label) } } } }
             label .check { input type="checkbox" name="console" value="1" checked[params.get("console").is_some()]; "calls of this console too" }

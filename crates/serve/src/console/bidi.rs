@@ -21,7 +21,7 @@ fn is_control(char: char) -> bool {
 
 /// What is written in the place of a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum WrittenAs {
     Text,
     ShownAlone,
     LeftAlone,
@@ -34,11 +34,11 @@ pub(super) fn contained(page: &str) -> Cow<'_, str> {
         return Cow::Borrowed(page);
     }
     let mut written = String::with_capacity(page.len() + 256);
-    let mut within: Option<(&str, Place)> = None;
+    let mut within: Option<(&str, WrittenAs)> = None;
     let mut rest = page;
     while let Some(start) = rest.find('<') {
         let (before, tag) = rest.split_at(start);
-        write_text(before, within.map_or(Place::Text, |(_, place)| place), &mut written);
+        write_text(before, within.map_or(WrittenAs::Text, |(_, place)| place), &mut written);
         let (tag, after) = tag.split_at(tag.find('>').map_or(tag.len(), |end| end + 1));
         written.push_str(tag);
         within = match (within, tag.strip_prefix("</")) {
@@ -48,7 +48,7 @@ pub(super) fn contained(page: &str) -> Cow<'_, str> {
         };
         rest = after;
     }
-    write_text(rest, Place::Text, &mut written);
+    write_text(rest, WrittenAs::Text, &mut written);
     Cow::Owned(written)
 }
 
@@ -56,25 +56,25 @@ fn name_of(tag: &str) -> &str {
     tag.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default()
 }
 
-fn place_of(name: &str) -> Option<(&str, Place)> {
+fn place_of(name: &str) -> Option<(&str, WrittenAs)> {
     if SHOWN_ALONE.contains(&name) {
-        Some((name, Place::ShownAlone))
+        Some((name, WrittenAs::ShownAlone))
     } else if LEFT_ALONE.contains(&name) {
-        Some((name, Place::LeftAlone))
+        Some((name, WrittenAs::LeftAlone))
     } else {
         None
     }
 }
 
-fn write_text(text: &str, place: Place, written: &mut String) {
-    if place == Place::LeftAlone {
+fn write_text(text: &str, place: WrittenAs, written: &mut String) {
+    if place == WrittenAs::LeftAlone {
         written.push_str(text);
         return;
     }
     for char in text.chars() {
         if !is_control(char) {
             written.push(char);
-        } else if place == Place::ShownAlone {
+        } else if place == WrittenAs::ShownAlone {
             written.push(char::REPLACEMENT_CHARACTER);
         } else {
             let code = u32::from(char);

@@ -6,10 +6,11 @@ use filters::charts::{Chart, render_csv};
 use http::header::{
     CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
 };
-use maud::html;
+use maud::{Markup, PreEscaped, html};
 use tokio::task::spawn_blocking;
 use tools::ToolError;
 
+use super::assets;
 use super::confirm::asks;
 use super::jobs::short_time;
 use super::knowledge::{array, hidden, text};
@@ -17,20 +18,21 @@ use super::layout::{Section, empty, error_page, form_token, page, problem};
 use super::lists;
 use super::params::{Params, encoded};
 use super::viewer::Viewer;
-use crate::pages::{html as chart_page, render_page, render_svg};
+use crate::pages::{file_name, render_figure, render_numbers, render_svg};
 
 /// Lists the charts of the caller's tenant, newest first.
 pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
-    let charts = viewer.get(&lists::path_of("/v1/charts", &params)).await;
+    let charts = lists::page_of(&viewer, "/v1/charts", &params).await;
     let body = html! {
         h1 { "Charts" }
         @match &charts {
             Err(error) => (problem(error)),
             Ok(answer) => {
+                (lists::begins_anew(answer))
                 @let charts = array(&answer["charts"]);
                 @if charts.is_empty() {
                     @let made_with = ["chart_table", "generate_chart_data"].into_iter().filter(|name| viewer.app.tools.get(name, &viewer.caller).is_some()).collect::<Vec<_>>();
-                    (empty("No charts are kept.", &html! {
+                    (empty("No charts are stored.", &html! {
                         @if made_with.is_empty() { p { "Nothing here can be charted: add " code { "[[tables]]" } " or a " code { "[charts]" } " section to the configuration." } }
                         @else {
                             @if viewer.app.tools.get("chart_table", &viewer.caller).is_some() { p { "Open a " a href=(viewer.href("/tables")) { "table" } ", filter it, and choose “Chart this view”." } }
@@ -46,9 +48,8 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
                                 td { a href=(viewer.href(&format!("/charts/{id}"))) { (text(chart, "title")) } }
                                 td data-name="Made by" { (text(chart, "made_by")) } td .nowrap data-name="Made" { (short_time(text(chart, "made_at"))) }
                                 td .nowrap data-name="Kept until" { (short_time(text(chart, "expires_at"))) }
-                                td .nowrap { @for (end, name) in [("csv", "CSV"), ("png", "PNG"), ("svg", "SVG")] { a href=(viewer.href(&format!("/charts/{id}.{end}"))) { (name) } " " } }
-                                td { @if viewer.may_change().is_ok() { form method="post" action=(viewer.href("/do/delete-chart")) data-confirm { (asks("Delete this chart?"))
-                                    (form_token(&viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" } } } }
+                                td .nowrap { @for (end, name) in PICTURES { a href=(viewer.href(&format!("/charts/{id}.{end}"))) { (name) } " " } }
+                                td { @if viewer.may_change().is_ok() { (deletion(&viewer, id, text(chart, "title"))) } }
                             }
                         } }
                     } }
@@ -78,7 +79,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
         return error_page(&viewer, &crate::api::missing_chart(&id));
     };
     if extension.is_empty() {
-        return chart_page(render_page(&chart));
+        return chart_page(&viewer, &chart);
     }
     if extension == "svg" {
         let headers = [
@@ -91,12 +92,49 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
     if extension == "png" {
         return png(&viewer, chart).await;
     }
+    let disposition = format!("attachment; filename=\"{}.csv\"", file_name(&chart.request.title));
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (CONTENT_DISPOSITION, "attachment; filename=\"chart.csv\""),
+        (CONTENT_DISPOSITION, &disposition),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (headers, render_csv(&chart)).into_response()
+}
+
+/// The page of a chart, within the sections.
+fn chart_page(viewer: &Viewer, chart: &Chart) -> Response {
+    let (id, title) = (chart.id.as_str(), chart.request.title.as_str());
+    let style = viewer.href(&assets::address("chart.css"));
+    let body = html! {
+        link rel="stylesheet" href=(style);
+        p .crumbs { a href=(viewer.href("/charts")) { "Charts" } " / " (title) }
+        div .drawn {
+            div .head { h1 { (title) }
+                div .actions {
+                    @for (end, name) in PICTURES { a .button.small href=(viewer.href(&format!("/charts/{id}.{end}"))) { (name) } }
+                    @if viewer.may_change().is_ok() { (deletion(viewer, id, title)) }
+                }
+            }
+            @if let Some(description) = chart.request.description.as_deref().filter(|text| !text.is_empty()) {
+                p .lead { (description) }
+            }
+            (PreEscaped(render_figure(chart)))
+            (PreEscaped(render_numbers(chart)))
+        }
+    };
+    page(viewer, Section::Charts, title, &body)
+}
+
+/// The other forms of a chart, by the end of its address.
+const PICTURES: [(&str, &str); 3] = [("csv", "CSV"), ("png", "PNG"), ("svg", "SVG")];
+
+fn deletion(viewer: &Viewer, id: &str, title: &str) -> Markup {
+    html! {
+        form method="post" action=(viewer.href("/do/delete-chart")) data-confirm {
+            (asks(&format!("Delete the chart “{title}”?")))
+            (form_token(viewer)) (hidden("id", id)) button .small.danger type="submit" { "Delete" }
+        }
+    }
 }
 
 /// Draws on a thread that may be busy for a while: pixels take some ten milliseconds.

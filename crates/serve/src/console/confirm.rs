@@ -28,6 +28,8 @@ struct Waiting {
     action: String,
     question: String,
     fields: Vec<(String, String)>,
+    /// The page that the form was on, as a path below the base.
+    back: Option<String>,
 }
 
 /// The question of a form; it carries it, so that a page without a script asks the same.
@@ -47,7 +49,8 @@ pub(super) fn ask(viewer: &Viewer, action: &str, params: &Params) -> Option<Resp
         .pairs()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    let waiting = Waiting { action: action.to_owned(), question, fields };
+    let back = viewer.back().map(str::to_owned);
+    let waiting = Waiting { action: action.to_owned(), question, fields, back };
     let sealed = serde_json::to_vec(&waiting).ok();
     let sealed = sealed.and_then(|waiting| viewer.seal().seal(PURPOSE, &waiting));
     Some(match sealed {
@@ -60,12 +63,11 @@ pub(super) fn ask(viewer: &Viewer, action: &str, params: &Params) -> Option<Resp
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let opened = viewer.seal().open(PURPOSE, params.text("form"));
     let waiting = opened.and_then(|bytes| serde_json::from_slice::<Waiting>(&bytes).ok());
-    let Some(Waiting { action, question, fields }) = waiting else {
+    let Some(Waiting { action, question, fields, back }) = waiting else {
         let error = ToolError::bad_request("there is nothing to confirm at this address")
             .with_hint("go back to the page with the button, and press it again");
         return error_page(&viewer, &error);
     };
-    let next = fields.iter().find(|(name, _)| name == "next").map_or("/", |(_, value)| value);
     let body = html! {
         h1 { "Are you sure?" }
         p { (question) }
@@ -75,7 +77,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
             (hidden(CONFIRMED, "yes"))
             div .actions {
                 button .danger type="submit" { "Yes, do it" }
-                a .button href=(viewer.href(super::local_path(next))) { "No, go back" }
+                a .button href=(viewer.href(super::local_path(back.as_deref().unwrap_or("/")))) { "No, go back" }
             }
         }
     };

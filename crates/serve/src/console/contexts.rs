@@ -12,7 +12,7 @@ use super::confirm::asks;
 use super::contexts_change;
 use super::jobs::short_time;
 use super::json_view::text_box;
-use super::knowledge::{Place, array, hidden, input, text};
+use super::knowledge::{ParentPage, array, hidden, input, text};
 use super::layout::{Section, empty, error_page, form_token, page, problem, shown};
 use super::lists;
 use super::once;
@@ -23,14 +23,15 @@ use super::viewer::Viewer;
 
 /// Lists the projects.
 pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
-    let projects = viewer.get(&lists::path_of("/v1/projects", &params)).await;
+    let projects = lists::page_of(&viewer, "/v1/projects", &params).await;
     let body = html! {
         h1 { "Contexts" }
         p { "Search tools over large JSON, at MCP endpoints with keys of their own." }
         @match &projects {
             Err(error) => (problem(error)),
             Ok(answer) => {
-                @if array(&answer["projects"]).is_empty() { (empty("There is no project that you may see.", &html! { p { "Make one, put a JSON document into it, and a search tool over that." } })) }
+                (lists::begins_anew(answer))
+                @if array(&answer["projects"]).is_empty() { (empty("There is no project that you may see.", &html! { p { @if viewer.may_change().is_ok() { "Make one, put a JSON document into it, and a search tool over that." } @else { "Projects appear here when their owners make somebody a member." } } })) }
                 ul .cards { @for project in array(&answer["projects"]) { li { a href=(viewer.href(&format!("/contexts/{}", text(project, "id")))) {
                     strong { (text(project, "name")) }
                     span { "Of " (text(project, "owner")) @match array(&project["members"]).len() { 0 => {}, n_members => { " and " (counted(n_members as u64, "member")) } }
@@ -70,7 +71,7 @@ pub(super) async fn project(viewer: Viewer, Path(id): Path<String>) -> Response 
     let name = text(&project, "name").to_owned();
     let here = format!("/contexts/{id}");
     let (may_change, may_delete) = rights(&viewer, &id).await;
-    let place = Place { here: &here, may_change };
+    let place = ParentPage { here: &here, may_change };
     let body = html! {
         p .crumbs { a href=(viewer.href("/contexts")) { "Contexts" } " / " (name) }
         h1 { (name) }
@@ -128,8 +129,8 @@ pub(super) async fn rights(viewer: &Viewer, project: &str) -> (bool, bool) {
     looked.await.unwrap_or_default()
 }
 
-fn table_rows(viewer: &Viewer, tables: &[Value], place: &Place<'_>) -> Markup {
-    html! { @if tables.is_empty() { (empty("No document yet.", &html! { p { "Add a JSON document: an API description, a manual, an export." } })) } @else {
+fn table_rows(viewer: &Viewer, tables: &[Value], place: &ParentPage<'_>) -> Markup {
+    html! { @if tables.is_empty() { (empty("No document yet.", &html! { p { @if place.may_change { "Add a JSON document: an API description, a manual, an export." } @else { "Those who may change the project add JSON documents." } } })) } @else {
         div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Document" } th scope="col" .num { "Size" } th scope="col" .num { "Nodes" } th scope="col" .num { "Texts" } th scope="col" .num { "Depth" } th scope="col" { "Changed" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for table in tables { tr {
@@ -166,12 +167,12 @@ fn new_table(viewer: &Viewer, project: &str, here: &str) -> Markup {
     }
 }
 
-fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], place: &Place<'_>) -> Markup {
+fn tool_rows(viewer: &Viewer, tools: &[Value], tables: &[Value], place: &ParentPage<'_>) -> Markup {
     let here = place.here;
     let table_name = |id: &str| {
         tables.iter().find(|table| text(table, "id") == id).map_or("", |table| text(table, "name"))
     };
-    html! { @if tools.is_empty() { (empty("No tool yet.", &html! { p { "A tool searches a document, or a part of it." } })) } @else {
+    html! { @if tools.is_empty() { (empty("No tool yet.", &html! { p { "A tool searches a document, or a part of it." @if place.may_change && tables.is_empty() { " Add a document first." } } })) } @else {
         div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Tool" } th scope="col" { "Does" } th scope="col" { "Over" } th scope="col" { "Index" } th scope="col" { "Passages" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for tool in tools {
@@ -209,7 +210,7 @@ fn endpoint_cards(
     viewer: &Viewer,
     endpoints: &[Value],
     tools: &[Value],
-    place: &Place<'_>,
+    place: &ParentPage<'_>,
 ) -> Markup {
     let here = place.here;
     let tool_name = |id: &Value| {

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::knowledge::{Place, array, hidden, input, text};
+use super::knowledge::{ParentPage, array, hidden, input, text};
 use super::layout::form_token;
 use super::params::encoded;
 use super::sharing::member_fields;
@@ -25,7 +25,7 @@ pub(super) fn project(viewer: &Viewer, project: &Value, here: &str) -> Markup {
 }
 
 /// What an agent is told of a tool, and the part of the document that it is over.
-pub(super) fn tool(viewer: &Viewer, tool: &Value, place: &Place<'_>) -> Markup {
+pub(super) fn tool(viewer: &Viewer, tool: &Value, place: &ParentPage<'_>) -> Markup {
     let id = text(tool, "id");
     let form = format!("change-{id}");
     html! {
@@ -46,7 +46,7 @@ pub(super) fn endpoint(
     viewer: &Viewer,
     endpoint: &Value,
     tools: &[Value],
-    place: &Place<'_>,
+    place: &ParentPage<'_>,
 ) -> Markup {
     let id = text(endpoint, "id");
     let is_bound = |tool: &Value| array(&endpoint["tool_ids"]).contains(&tool["id"]);

@@ -81,7 +81,7 @@ fn head(base: &str, title: &str) -> Markup {
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'%3E%3Cpath d='M5 2c0 5 5 5 5 9s0 5 0 7M15 2c0 5-5 5-5 9' fill='none' stroke='%230d7377' stroke-width='2.4' stroke-linecap='round'/%3E%3C/svg%3E";
 
 /// The forked branch of a dowser.
-fn mark() -> Markup {
+pub(super) fn mark() -> Markup {
     html! {
         svg .mark viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" {
             path d="M5 2c0 5 5 5 5 9s0 5 0 7M15 2c0 5-5 5-5 9" {}
@@ -145,6 +145,9 @@ fn viewing_as(viewer: &Viewer) -> Markup {
                 ", clearance " strong { (caller.clearance) }
                 @if !roles.is_empty() { ", roles " strong { (roles.join(", ")) } }
                 ". Nothing can be changed."
+                @if !viewer.left_out.is_empty() {
+                    " Left out, since they are not yours: " strong { (viewer.left_out.join(", ")) } "."
+                }
             }
             button type="submit" form=(STOP) { "Stop" }
         }

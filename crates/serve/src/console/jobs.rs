@@ -53,7 +53,7 @@ async fn mark(viewer: &Viewer, mut jobs: Vec<Value>) -> Result<Vec<Value>, ToolE
         }
         jobs
     });
-    marked.await.map_err(|_| ToolError::internal("the jobs could not be looked at"))
+    marked.await.map_err(|_| ToolError::internal("the jobs could not be listed"))
 }
 
 /// Jobs of which it is looked at whether the person may stop them.
@@ -61,13 +61,14 @@ const MAX_MARKED: usize = 100;
 
 /// `/jobs`: every job that is remembered, a page at a time, the newest first.
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
-    let answer = viewer.get(&lists::path_of("/v1/jobs", &params)).await;
+    let answer = lists::page_of(&viewer, "/v1/jobs", &params).await;
     let rows = match &answer {
         Ok(answer) => mark(&viewer, array(&answer["jobs"]).to_vec()).await,
         Err(error) => Err(error.clone()),
     };
     let body = html! {
         h1 { "Jobs" }
+        @if let Ok(answer) = &answer { (lists::begins_anew(answer)) }
         @match &rows {
             Ok(jobs) => (job_rows(&viewer, jobs, "/jobs")),
             Err(error) => (problem(error)),
@@ -187,12 +188,23 @@ fn result(kind: &str, value: &Value) -> Markup {
     match value {
         Value::Null => html! {},
         Value::Object(members) => html! {
-            @let figures = members.iter().filter(|(name, value)| value.is_number() && *name != "n_warnings");
+            // That nothing was left out is no news.
+            @let is_said = |name: &str, value: &Value| match name {
+                "n_warnings" => false,
+                "left_out" => value.as_u64() != Some(0),
+                _ => true,
+            };
+            @let figures = members.iter().filter(|(name, value)| value.is_number() && is_said(name, value));
             @for (position, (name, value)) in figures.enumerate() {
                 @if position > 0 { ", " }
                 @match (name.as_str(), value.as_u64()) {
                     ("duration_ms", Some(millis)) if millis < 1_000 => { span .note { "took " } (millis) " ms" },
                     ("duration_ms", Some(millis)) => { span .note { "took " } (span(millis as i64)) },
+                    // Those without text are named beside it.
+                    ("indexed", Some(count)) if kind == files::INDEX_JOB => {
+                        @let n_with_text = count.saturating_sub(members.get("without_text").and_then(Value::as_u64).unwrap_or_default());
+                        span .note { "indexed " } (thousands(n_with_text as usize))
+                    },
                     ("skipped", Some(count)) if kind == files::INDEX_JOB => { span .note { "unchanged " } (thousands(count as usize)) },
                     (_, Some(count)) => { span .note { (name.replace('_', " ")) " " } (thousands(count as usize)) },
                     (_, None) => { span .note { (name.replace('_', " ")) " " } (shown(value)) },
@@ -233,7 +245,12 @@ mod tests {
         let shown = result(files::INDEX_JOB, &value).0;
         assert!(shown.contains("unchanged") && !shown.contains("skipped"), "{shown}");
         assert!(shown.contains("took </span>1 min") && !shown.contains('_'), "{shown}");
+        let value = json!({ "indexed": 303, "without_text": 1 });
+        let shown = result(files::INDEX_JOB, &value).0;
+        assert!(shown.contains("indexed </span>302") && shown.contains("text </span>1"), "{shown}");
         let shown = result(knowledge::ADD_JOB, &json!({ "left_out": 1 })).0;
         assert!(shown.contains("left out </span>1"), "{shown}");
+        let shown = result(contexts::INDEX_JOB, &json!({ "kept": 9, "left_out": 0 })).0;
+        assert!(shown.contains("kept </span>9") && !shown.contains("left out"), "{shown}");
     }
 }

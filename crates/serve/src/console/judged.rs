@@ -179,7 +179,7 @@ pub(super) async fn judge(posted: Posted) -> Response {
     let written =
         tokio::spawn(async move { write_down(&judging, &query, &id, is_right).await }).await;
     let written =
-        written.unwrap_or_else(|_| Err(ToolError::internal("the judgement was not kept")));
+        written.unwrap_or_else(|_| Err(ToolError::internal("the judgement was not saved")));
     if let Err(error) = written {
         return error_page(&viewer, &error);
     }
@@ -231,9 +231,9 @@ async fn write_down(
     match written.await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => {
-            Err(ToolError::new(Code::Unavailable, format!("the judgement was not kept: {error}")))
+            Err(ToolError::new(Code::Unavailable, format!("the judgement was not saved: {error}")))
         }
-        Err(_) => Err(ToolError::new(Code::InternalError, "the judgement was not kept")),
+        Err(_) => Err(ToolError::new(Code::InternalError, "the judgement was not saved")),
     }
 }
 

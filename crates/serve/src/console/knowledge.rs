@@ -36,9 +36,10 @@ const CANDIDATES: usize = 50;
 
 /// Lists the knowledge bases.
 pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
-    let path = lists::path_of("/v1/knowledge-bases", &params);
-    let (bases, counts) =
-        tokio::join!(viewer.get(&path), viewer.tool("list_knowledge_bases", json!({})));
+    let (bases, counts) = tokio::join!(
+        lists::page_of(&viewer, "/v1/knowledge-bases", &params),
+        viewer.tool("list_knowledge_bases", json!({}))
+    );
     // Without the tool the list has no counts.
     let counts = counts.map(|reply| reply.value).unwrap_or_default();
     let n_documents = |base: &Value| {
@@ -50,6 +51,7 @@ pub(super) async fn list(viewer: Viewer, params: Params) -> Response {
         @match &bases {
             Err(error) => (problem(error)),
             Ok(answer) => {
+                (lists::begins_anew(answer))
                 @let bases = array(&answer["knowledge_bases"]);
                 @if bases.is_empty() {
                     (empty("There is no knowledge base that you may see.", &html! { @if viewer.may_change().is_ok() { p { "Make one below, then a collection in it, and drop files there." } } @else { p { "Bases appear here when their owners make them public or share them." } } }))
@@ -88,9 +90,11 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
         Err(error) => return error_page(&viewer, &error),
     };
     let (summary_path, collections_path) =
-        (format!("{path}/summary"), lists::path_of(&format!("{path}/collections"), &params));
-    let (summary, collections) =
-        tokio::join!(viewer.get(&summary_path), viewer.get(&collections_path));
+        (format!("{path}/summary"), format!("{path}/collections"));
+    let (summary, collections) = tokio::join!(
+        viewer.get(&summary_path),
+        lists::page_of(&viewer, &collections_path, &params)
+    );
     let name = text(&base, "name").to_owned();
     let may_change = may_change(&viewer, &id).await;
     let body = html! {
@@ -111,7 +115,8 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
             }
         }
         h2 { "Collections" }
-        (collection_list(&viewer, &collections))
+        @if let Ok(answer) = &collections { (lists::begins_anew(answer)) }
+        (collection_list(&viewer, &collections, may_change))
         @if let Ok(answer) = &collections { (lists::pager(&viewer, &format!("/knowledge/{id}"), &params, answer)) }
         @if may_change { details { summary { "New collection" } (new_collection(&viewer, &id)) } }
         h2 { "Threshold" }
@@ -206,7 +211,7 @@ fn without_marks(summary: &str) -> String {
     words.collect::<Vec<_>>().join(" ").trim_start_matches("· ").to_owned()
 }
 
-fn collection_list(viewer: &Viewer, answer: &Result<Value, ToolError>) -> Markup {
+fn collection_list(viewer: &Viewer, answer: &Result<Value, ToolError>, may_change: bool) -> Markup {
     let collections = match answer {
         Ok(answer) => array(&answer["collections"]),
         Err(error) => return problem(error),
@@ -214,7 +219,7 @@ fn collection_list(viewer: &Viewer, answer: &Result<Value, ToolError>) -> Markup
     if collections.is_empty() {
         return empty(
             "No collection that you may see.",
-            &html! { p { "Documents live in collections: make the first one." } },
+            &html! { p { "Documents live in collections" @if may_change { ": make the first one." } @else { ", each with its clearance and department." } } },
         );
     }
     html! {
@@ -249,14 +254,12 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
         Ok(collection) => collection,
         Err(error) => return error_page(&viewer, &error),
     };
-    let after =
-        params.get("after").map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
     let (documents_path, summaries_path) =
-        (format!("{path}/documents?limit={SHOWN}{after}"), format!("{path}/summaries"));
+        (format!("{path}/documents?limit={SHOWN}"), format!("{path}/summaries"));
     let base_id = text(&collection, "knowledge_base_id");
     let base_path = format!("/v1/knowledge-bases/{}", encoded(base_id));
     let (documents, summaries, base_named) = tokio::join!(
-        viewer.get(&documents_path),
+        lists::page_of(&viewer, &documents_path, &params),
         viewer.get(&summaries_path),
         viewer.get(&base_path)
     );
@@ -272,10 +275,11 @@ pub(super) async fn collection(viewer: Viewer, Path(id): Path<String>, params: P
             (count(&collection["total_documents"], "document")) ", " (count(&collection["total_chunks"], "passage")) }
         @if may_change { (upload(&viewer, &id, &here)) }
         h2 { "Documents" }
-        div data-refresh { (document_list(&viewer, &documents, &Place { here: &here, may_change }, &params)) }
+        div data-refresh { (document_list(&viewer, &documents, &ParentPage { here: &here, may_change }, &params)) }
         h2 { "Summaries" }
         @match &summaries {
             Err(error) => (problem(error)),
+            Ok(answer) if array(&answer["versions"]).is_empty() => p .note { "None yet: one is made after documents have come." },
             Ok(answer) => @for version in array(&answer["versions"]) {
                 details { summary { "Version " (shown(&version["version"])) ", " (short_time(text(version, "generated_at"))) ", " (shown(&version["engine"])) } p { (without_marks(&shown(&version["text"]))) } }
             },
@@ -321,7 +325,7 @@ fn upload(viewer: &Viewer, id: &str, here: &str) -> Markup {
 }
 
 /// The page of something that holds other things.
-pub(super) struct Place<'a> {
+pub(super) struct ParentPage<'a> {
     /// Its path below the base.
     pub(super) here: &'a str,
     /// Whether the person may change what is in it now.
@@ -331,7 +335,7 @@ pub(super) struct Place<'a> {
 fn document_list(
     viewer: &Viewer,
     answer: &Result<Value, ToolError>,
-    place: &Place<'_>,
+    place: &ParentPage<'_>,
     params: &Params,
 ) -> Markup {
     let here = place.here;
@@ -341,16 +345,20 @@ fn document_list(
     };
     let documents = array(&answer["documents"]);
     if documents.is_empty() {
-        return empty("No documents yet.", &html! { p { "Drop files above." } });
+        return empty(
+            "No documents yet.",
+            &html! { p { @if place.may_change { "Drop files above." } @else { "Those who may change the knowledge base add them." } } },
+        );
     }
     html! {
+        (lists::begins_anew(answer))
         div .scroll tabindex="0" { table .stack {
             thead { tr { th scope="col" { "Document" } th scope="col" { "State" } th scope="col" .num { "Passages" } th scope="col" { "Changed" } th scope="col" { "Problem" } th scope="col" { span .visually-hidden { "Actions" } } } }
             tbody { @for document in documents {
                 @let id = text(document, "id");
                 tr data-file=(document["file_name"].as_str().unwrap_or(text(document, "title"))) {
                     td .path { a href=(viewer.href(&format!("/knowledge/documents/{id}"))) { (text(document, "title")) }
-                        @if let Some(file) = document["file_name"].as_str() { br; span .note { (file) } } }
+                        @if let Some(file) = document["file_name"].as_str().filter(|file| *file != text(document, "title")) { br; span .note { (file) } } }
                     td { span class=(format!("badge {}", text(document, "status"))) { (text(document, "status")) } }
                     td .num data-name="Passages" { (shown(&document["chunk_count"])) }
                     td .nowrap data-name="Changed" { (short_time(text(document, "updated_at"))) }
@@ -360,10 +368,7 @@ fn document_list(
                 }
             } }
         } }
-        div .pager {
-            @if params.get("after").is_some() { a .button href=(viewer.href(here)) { "First page" } }
-            @if let Some(next) = answer["next"].as_str() { a .button rel="next" href=(viewer.link(here, &Params::default().with("after", next))) { "Next page" } }
-        }
+        (lists::pager(viewer, here, params, answer))
     }
 }
 

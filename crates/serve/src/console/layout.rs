@@ -10,6 +10,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 use tools::{Code, ToolError};
 
+use super::address;
+use super::advice::{advice, facts};
 use super::bidi;
 use super::frame::{bare, document};
 use super::viewer::Viewer;
@@ -114,7 +116,8 @@ impl Section {
 
 /// A page with its heading.
 pub(crate) fn page(viewer: &Viewer, section: Section, title: &str, body: &Markup) -> Response {
-    respond(StatusCode::OK, &document(viewer, Some(section), title, body))
+    let body = html! { (address::left_out(&viewer.here)) (body) };
+    respond(StatusCode::OK, &document(viewer, Some(section), title, &body))
 }
 
 /// A page that belongs to no section.
@@ -144,13 +147,24 @@ pub(crate) fn error_page(viewer: &Viewer, error: &ToolError) -> Response {
             "Something failed"
         }
     };
+    if viewer.is_script {
+        return error_part(error);
+    }
+    let section = advice(error).and_then(|advice| advice.section);
     let body = html! {
         h1 { (title) }
         (problem(error))
-        p { @match viewer.back() {
-            Some(back) => a href=(viewer.href(back)) { "Back to where you were" },
-            None => a href=(viewer.href("/")) { "Back to the start" },
-        } }
+        p .actions {
+            @match viewer.back() {
+                Some(back) => a .button href=(viewer.href(back)) { "Back to where you were" },
+                None => {
+                    @if let Some(section) = section.filter(|section| section.is_for(viewer)) {
+                        a .button href=(viewer.href(section.path())) { "Go to " (section.name()) }
+                    }
+                    a .button href=(viewer.href("/")) { "Go to the start" }
+                },
+            }
+        }
     };
     with_status_of(error, &document(viewer, None, title, &body))
 }
@@ -248,20 +262,31 @@ pub(crate) fn part(body: &Markup) -> Response {
 
 /// Shows an error where its part of the page would be.
 pub(crate) fn problem(error: &ToolError) -> Markup {
+    let advice = advice(error).map(|advice| advice.text);
+    box_of(error, advice.as_deref(), &facts(error))
+}
+
+/// Shows an error with the advice that an agent gets, where a person makes an agent's call.
+pub(crate) fn problem_of_call(error: &ToolError) -> Markup {
     let hint = error.details.get("hint").and_then(Value::as_str);
-    let others: Vec<(&String, &Value)> =
-        error.details.iter().filter(|(name, value)| *name != "hint" && !value.is_null()).collect();
+    box_of(error, hint, &facts(error))
+}
+
+fn box_of(error: &ToolError, advice: Option<&str>, facts: &Markup) -> Markup {
     html! {
         div .problem role="alert" {
-            p { strong { (error.code.as_str()) } " " (sentence(&error.message)) }
-            @if let Some(hint) = hint { p .hint { (sentence(hint)) } }
-            @if !others.is_empty() {
-                dl .facts {
-                    @for (name, value) in others { dt { (name) } dd { (shown(value)) } }
-                }
-            }
+            p { (sentence(&with_capital(&error.message))) " " strong .code-of { (error.code.as_str()) } }
+            @if let Some(advice) = advice { p .hint { (sentence(&with_capital(advice))) } }
+            (facts)
         }
     }
+}
+
+/// A sentence as it begins in a page; a name between backticks stays as it is written.
+fn with_capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).collect()
 }
 
 /// A sentence with names between backticks, as errors and descriptions of tools have them.

@@ -3,8 +3,9 @@
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
-use tools::ToolError;
+use tools::{Code, ToolError};
 
+use super::address::notes;
 use super::params::{Params, encoded};
 use super::time::thousands;
 use super::viewer::Viewer;
@@ -18,18 +19,43 @@ const MAX_WHOLE: usize = 2_000;
 /// Elements that are asked for at a time where all of them are.
 const STEP: usize = 500;
 
-/// Gives the path of REST for the page of a list that an address asks for.
-pub(super) fn path_of(list: &str, params: &Params) -> String {
-    match params.get(AFTER) {
-        Some(after) => format!("{list}?after={}", encoded(after)),
-        None => list.to_owned(),
+/// Asks for the page of a list that an address names; for the first one where it names a place that
+/// the list has not, which [`begins_anew`] says.
+pub(super) async fn page_of(
+    viewer: &Viewer,
+    list: &str,
+    params: &Params,
+) -> Result<Value, ToolError> {
+    let Some(after) = params.get(AFTER) else { return viewer.get(list).await };
+    let sign = if list.contains('?') { '&' } else { '?' };
+    let answer = viewer.get(&format!("{list}{sign}after={}", encoded(after))).await;
+    let is_no_place = |error: &ToolError| {
+        error.code == Code::BadRequest
+            && error.details.get("argument").and_then(Value::as_str) == Some(AFTER)
+    };
+    match answer {
+        Err(error) if is_no_place(&error) => {
+            let mut first = viewer.get(list).await?;
+            first[ANEW] = true.into();
+            Ok(first)
+        }
+        answer => answer,
     }
+}
+
+/// The member of an answer that says that it is the first page for want of the one asked for.
+const ANEW: &str = "begins_anew";
+
+/// Says that a list begins anew, where it does.
+pub(super) fn begins_anew(answer: &Value) -> Markup {
+    let said = "`after` is left out: it is no place in this list, which begins anew.".to_owned();
+    notes(if answer[ANEW] == true { std::slice::from_ref(&said) } else { &[] })
 }
 
 /// The way to the first page of a list and to the next, where there are some.
 pub(super) fn pager(viewer: &Viewer, here: &str, params: &Params, answer: &Value) -> Markup {
     let next = answer["next"].as_str().filter(|next| !next.is_empty());
-    let is_later = params.get(AFTER).is_some();
+    let is_later = params.get(AFTER).is_some() && answer[ANEW] != true;
     html! {
         @if is_later || next.is_some() {
             div .pager {

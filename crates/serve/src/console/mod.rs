@@ -1,6 +1,8 @@
 //! The console: pages for people over the same calls of tools and REST that agents and programs
 //! make, behind the same guard. Rendered here, held in the binary; scripts only make it quicker.
 
+mod address;
+mod advice;
 mod assets;
 mod frame;
 mod layout;
@@ -55,8 +57,10 @@ mod schema_form;
 mod sharing;
 mod sources;
 mod table_chart;
+mod table_chips;
 mod table_export;
 mod table_filters;
+mod table_refused;
 mod tables;
 mod tools;
 mod tree;
@@ -68,7 +72,8 @@ use axum::Router;
 use axum::extract::{Extension, FromRequestParts as _, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use http::{HeaderMap, StatusCode};
+use http::header::{HeaderName, HeaderValue};
+use http::{HeaderMap, Method, StatusCode};
 
 use crate::http::HttpState;
 
@@ -142,6 +147,22 @@ pub(crate) async fn not_found(http_state: &HttpState, api: Router, request: Requ
     }
 }
 
+/// Where programs call: what is not there is said to them as JSON.
+const OF_PROGRAMS: [&str; 4] = ["/api", "/v1", "/mcp", "/.well-known"];
+
+/// Tells whether whoever asks for what is not there reads a page about it: whoever says so, and
+/// whoever looks at an address that is none of programs and takes any form of answer.
+pub(crate) fn reads_pages(request: &Request) -> bool {
+    let headers = request.headers();
+    let path = request.uri().path();
+    let is_of = |start: &&str| {
+        path.strip_prefix(*start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_of_programs = OF_PROGRAMS.iter().any(is_of);
+    let looks = request.method() == Method::GET || request.method() == Method::HEAD;
+    wants_html(headers) || (looks && layout::takes_anything(headers) && !is_of_programs)
+}
+
 /// Answers whoever opens the address of a form, by a reload or from the history.
 async fn only_forms(State(http_state): State<HttpState>, headers: HeaderMap) -> Response {
     if wants_html(&headers) {
@@ -160,10 +181,17 @@ fn uploads() -> Router<HttpState> {
         .layer(axum::extract::DefaultBodyLimit::disable())
 }
 
+/// Where a script goes that sent a form: a browser follows a redirect without telling it.
+const NEXT: HeaderName = HeaderName::from_static("x-dowse-next");
+
 /// Sends a browser on to another page, as an answer to a form.
 fn go_to(viewer: &viewer::Viewer, path: &str) -> Response {
     use axum::response::Redirect;
-    Redirect::to(&viewer.href(local_path(path))).into_response()
+    let address = viewer.href(local_path(path));
+    match HeaderValue::from_str(&address) {
+        Ok(next) if viewer.is_script => ([(NEXT, next)], "").into_response(),
+        _ => Redirect::to(&address).into_response(),
+    }
 }
 
 /// Gives a path of this server as it is, and the start for anything else that a form or an address

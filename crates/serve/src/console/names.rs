@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::address::notes;
 use super::go_to;
 use super::json_view::json_box;
 use super::layout::{Section, empty, form_token, no_tool, page, part, problem, shown};
@@ -122,6 +123,9 @@ fn body(
     let category = chosen(params, categories);
     html! {
         h1 { "Names" }
+        @if params.get("category").is_some_and(|given| given != category) {
+            (notes(&["`category` is left out: no dimension that you may use has this name.".to_owned()]))
+        }
         p { "What a name or a code means as a filter value, as " a href=(viewer.href("/tools/search_filters")) { code { "search_filters" } } " answers it." }
         form .toolbar role="search" method="get" action=(viewer.href("/names")) data-live="#results" {
             div .field { label for="category" { "Dimension" } (select("category", categories, &category)) }

@@ -40,7 +40,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     let looked =
         tokio::task::spawn_blocking(move || ((app.readiness)(), (app.console.facts)())).await;
     let Ok((health_now, facts)) = looked else {
-        let message = "the server could not look at itself";
+        let message = "the server could not check itself";
         return error_page(&viewer, &ToolError::new(Code::InternalError, message));
     };
     let jobs = jobs::list(&viewer).await;
@@ -85,7 +85,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
 
 fn refusal(viewer: &Viewer) -> Option<Response> {
     let hint = match viewer.is_viewing_as() {
-        true => "press `Stop` in the bar at the top to look with your own eyes again",
+        true => "press `Stop` in the bar at the top to go back to your own view",
         false => "sign in with a key that has the role `admin`",
     };
     let error = ToolError::new(Code::Forbidden, "only administrators see how the server is doing")

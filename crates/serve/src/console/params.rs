@@ -1,8 +1,9 @@
 //! The query string of a page: what a view shows is an address, and every change of it a link.
 
 use axum::extract::FromRequestParts;
-use axum::extract::Query;
 use http::request::Parts;
+
+use super::address;
 
 /// Names and values in the order of the address; a name may occur more than once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,8 +88,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-        Ok(Params(query.map(|Query(pairs)| pairs).unwrap_or_default()))
+        Ok(Params(address::read(&parts.uri)))
     }
 }
 
@@ -116,6 +116,8 @@ fn encode(text: &str, into: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::Query;
+
     use super::*;
 
     fn params(query: &str) -> Params {

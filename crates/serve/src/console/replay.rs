@@ -49,7 +49,7 @@ pub(super) async fn one(viewer: Viewer, Path(request): Path<String>, params: Par
         }
         @match kept {
             None if viewer.app.audit_config.omit_queries => p .note { "No answer is kept, since " code { "audit.omit_queries" } " is set." },
-            None => p .note { "The answer was not kept: calls of this console, refused calls and answers of resources are not. See " code { "audit.keep_answers_days" } "." },
+            None => p .note { "The answer was not stored: calls of this console, refused calls and answers of resources are not. See " code { "audit.keep_answers_days" } "." },
             Some(kept) => (replay(&viewer, &kept).await),
         }
     };
@@ -61,7 +61,7 @@ async fn replay(viewer: &Viewer, kept: &guard::StoredAnswer) -> Markup {
         let why = if kept.is_erased {
             "It was erased when a source was deleted that it may have held text of."
         } else {
-            "It is older than answers are kept."
+            "It is older than the answers that are stored."
         };
         return html! {
             section .card { h2 { "The answer is gone" } p { (why) " What remains:" }

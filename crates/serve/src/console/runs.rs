@@ -199,7 +199,7 @@ mod tests {
                     7 unchanged, 1 removed";
         assert!(text.contains(last), "{text}");
         let counts = BTreeMap::from([(ReadOutcome::Indexed, 2)]);
-        let outcomes = [RootOutcomes { root: "/docs".to_owned(), counts }];
+        let outcomes = [RootOutcomes { root: "/docs".to_owned(), is_completed: true, counts }];
         assert!(of_all(&outcomes, Some(&jobs)).0.contains("still being read"));
         jobs.remove(0);
         assert!(of_all(&outcomes, Some(&jobs)).0.contains("every file was read"));

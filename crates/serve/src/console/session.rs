@@ -76,6 +76,11 @@ impl ViewAs {
         seal.seal(VIEW_AS, &serde_json::to_vec(self).ok()?)
     }
 
+    /// The roles and groups that were asked for and are not the caller's whom this describes.
+    pub(super) fn left_out(&self, seen: &Caller) -> Vec<String> {
+        self.roles.iter().filter(|role| !seen.roles.contains(*role)).cloned().collect()
+    }
+
     /// The caller that this describes, never with more rights than the administrator has: another
     /// tenant only for operators, no higher clearance, no role of others, and access lists hold.
     pub(super) fn caller(
@@ -182,6 +187,7 @@ mod tests {
         assert_eq!(seen.tenant, admin.tenant);
         assert_eq!(seen.clearance, Clearance::Internal);
         assert_eq!(seen.roles, BTreeSet::from(["hr".to_owned()]));
+        assert_eq!(view.left_out(&seen), ["admin", "finance"]);
         let sealed = view.sealed(&seal()).unwrap();
         assert!(ViewAs::open(&seal(), &sealed, &admin).is_some());
         assert!(ViewAs::open(&seal(), &sealed, &Caller::local_admin()).is_none());

@@ -10,7 +10,8 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use model::Caller;
 
-use super::frame::bare;
+use super::address;
+use super::frame::{bare, mark};
 use super::layout::respond;
 use super::params::Params;
 use super::seal::Seal;
@@ -80,19 +81,25 @@ pub(super) async fn enter(
     let Some(sealed) = begin(&app, &caller, credential).await else {
         return refuse(
             StatusCode::SERVICE_UNAVAILABLE,
-            "This token is too large for a cookie, and cannot be kept here just now. Try again.",
+            "This token is too large for a cookie, and cannot be stored here just now. Try again.",
         );
     };
     let base = app.server.base_path();
     let scope = scope(&app, &base);
     let seconds = app.console.session.as_secs();
-    let mut response = Redirect::to(&format!("{base}{}", local_path(&next))).into_response();
+    let mut response = Redirect::to(&format!("{base}{}", page_after(&next))).into_response();
     let old_view = session::cookie(&headers, VIEW_AS).map(|_| set_cookie(&scope, VIEW_AS, None, 0));
     let session = set_cookie(&scope, SESSION, Some(&sealed), seconds);
     for cookie in [session, old_view.flatten()].into_iter().flatten() {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     response
+}
+
+/// The page that one goes on to: not an address that takes forms alone, as that of signing out.
+fn page_after(next: &str) -> &str {
+    let path = local_path(next);
+    if address::is_page(path) { path } else { "/" }
 }
 
 /// Begins a session, and gives its cookie. A token that no cookie can hold is kept in the
@@ -116,7 +123,7 @@ async fn begin(app: &Arc<App>, caller: &Caller, credential: String) -> Option<St
         Ok(Err(problem)) => problem,
         Err(error) => error.to_string(),
     };
-    tracing::error!(problem, "a large token could not be kept for a session");
+    tracing::error!(problem, "a large token could not be stored for a session");
     None
 }
 
@@ -144,7 +151,7 @@ fn form(app: &App, next: &str, problem: Option<&str>) -> Markup {
     let token = Seal::new(&app.console.secret).form_token(BEFORE_SESSION);
     let body = html! {
         main #main .alone {
-            h1 { "Dowse" }
+            h1 { (mark()) "Dowse" }
             p { "Sign in with an API key or a token of this server. You see what an agent with the same key sees." }
             @if let Some(problem) = problem { div .problem role="alert" { p { (problem) } } }
             form method="post" action=(format!("{base}/sign-in")) {

@@ -10,11 +10,12 @@ use model::{ReadOutcome, Timestamp};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
 
+use super::address::notes;
 use super::go_to;
 use super::jobs;
 use super::layout::{Section, empty, error_page, form_token, no_tool, page, problem};
 use super::params::{Params, encoded};
-use super::progress::{FOLDERS, JOBS};
+use super::progress::{FILES, FOLDERS, JOBS, PROBLEMS};
 use super::runs::{self, Run};
 use super::time::{ago, bytes, counted, thousands};
 use super::viewer::{Posted, Viewer};
@@ -38,8 +39,7 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
     };
     let jobs = jobs::list(&viewer).await;
     let outcomes = outcomes(&viewer).await;
-    let chosen = params.get("root").map(|root| Params::default().with("root", root));
-    let watched = viewer.link("/events/folders", &chosen.unwrap_or_default());
+    let watched = viewer.link("/events/folders", &params);
     let body = html! {
         div .head { h1 { "Sources" }
             span .note { "The same as JSON: " a href=(viewer.href("/sources.json")) { code { "/v1/roots" } } } }
@@ -51,8 +51,9 @@ pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
             }))
         } @else {
             div data-events=(watched) data-part=(FOLDERS) { (folders(&viewer, &params, &roots, &outcomes, &jobs)) }
-            (problems(&viewer, &params, &outcomes).await)
-            (files(&viewer, &params, &roots).await)
+            div data-events=(watched) data-part=(PROBLEMS) { (problems(&viewer, &params, &outcomes).await) }
+            (file_search(&viewer, &params, &roots))
+            div data-events=(watched) data-part=(FILES) { (files(&viewer, &params, &roots).await) }
         }
         h2 { "Jobs" }
         div data-events=(watched) data-part=(JOBS) { (jobs::some(&viewer, &jobs, HERE)) }
@@ -116,7 +117,11 @@ pub(super) async fn outcomes(viewer: &Viewer) -> Vec<RootOutcomes> {
 
 /// Files whose text is not in the index, with the reasons; those of one outcome where the address
 /// names it.
-async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -> Markup {
+pub(super) async fn problems(
+    viewer: &Viewer,
+    params: &Params,
+    outcomes: &[RootOutcomes],
+) -> Markup {
     let Some(service) = viewer.app.files.clone() else { return html! {} };
     let mut totals: BTreeMap<ReadOutcome, usize> = BTreeMap::new();
     for (outcome, count) in outcomes.iter().flat_map(|root| &root.counts) {
@@ -167,6 +172,7 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
                     aria-current=[(chosen == Some(outcome)).then_some("true")] {
                     (outcome.code().replace('_', " ")) span .count { (thousands(count)) } } }
             } }
+            @if files.is_empty() { p { "No file with this reason comes after this place of the list." } } @else {
             div .scroll tabindex="0" { table .stack {
                 thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" { "Reason" } th scope="col" { span .visually-hidden { "Actions" } } } }
                 tbody { @for file in &files { tr {
@@ -175,7 +181,9 @@ async fn problems(viewer: &Viewer, params: &Params, outcomes: &[RootOutcomes]) -
                     td { (again(viewer, file.outcome, Some(&file.path))) }
                 } } }
             } }
+            }
             div .actions {
+                @if params.get("problem").is_some() { a .button.small rel="first" href=(viewer.link("/sources", &clean)) { "First page" } }
                 @if let (Some(_), Some(last)) = (chosen, files.last().filter(|_| has_more)) {
                     a .button.small rel="next" href=(viewer.link("/sources", &params.with("problem", &last.path))) { "Next" }
                 }
@@ -293,13 +301,37 @@ fn root_card(
     }
 }
 
-/// The files of one folder, by path.
-async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
+/// The folder whose files are shown, and what is wrong with the one that the address names.
+fn chosen_root(params: &Params, roots: &[String]) -> (Option<String>, Vec<String>) {
+    match params.get("root") {
+        Some(root) if roots.iter().any(|known| known == root) => (Some(root.to_owned()), vec![]),
+        Some(_) => (
+            roots.first().cloned(),
+            vec!["`root` is left out: no folder that you may see has this path.".to_owned()],
+        ),
+        None => (roots.first().cloned(), vec![]),
+    }
+}
+
+/// The form by which one looks for files of one folder.
+fn file_search(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
+    let (Some(root), said) = chosen_root(params, roots) else { return html! {} };
+    html! {
+        h2 #files { "Files in " code { (root) } }
+        (notes(&said))
+        form .toolbar method="get" action=(viewer.href("/sources")) role="search" {
+            input type="hidden" name="root" value=(root);
+            div .field { label for="file-q" { "Path contains" }
+                input #file-q type="search" name="q" value=(params.text("q")); }
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+/// The files of one folder, by path, also sent as they are read.
+pub(super) async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
     let Some(service) = viewer.app.files.clone() else { return html! {} };
-    let Some(root) = params.get("root").map(str::to_owned).or_else(|| roots.first().cloned())
-    else {
-        return html! {};
-    };
+    let (Some(root), _) = chosen_root(params, roots) else { return html! {} };
     let (word, after) =
         (params.get("q").map(str::to_owned), params.get("after").map(str::to_owned));
     let caller = viewer.caller.clone();
@@ -324,15 +356,13 @@ async fn files(viewer: &Viewer, params: &Params, roots: &[String]) -> Markup {
     }
     let now = viewer.app.clock.now();
     html! {
-        h2 #files { "Files in " code { (root) } }
-        form .toolbar method="get" action=(viewer.href("/sources")) role="search" {
-            input type="hidden" name="root" value=(root);
-            div .field { label for="file-q" { "Path contains" }
-                input #file-q type="search" name="q" value=(word.as_deref().unwrap_or_default()); }
-            button type="submit" { "Show" }
-        }
         @if listed.files.is_empty() {
-            (empty("No file is here.", &html! { p { "Nothing was indexed yet, or no path has these letters." } }))
+            @match (params.get("q").is_some(), params.get("after").is_some()) {
+                (_, true) => (empty("No file comes after this place of the list.", &html! { p { "The first page has the files from the beginning." } })),
+                (true, _) => (empty("No path has these letters.", &html! { p { a href=(viewer.link("/sources", &params.without("q"))) { "Show all files" } } })),
+                _ => (empty("No file is here yet.", &html! { p { "Files appear as they are read; a folder without files stays empty." } })),
+            }
+            (pager(viewer, params, None))
         } @else {
             div .scroll tabindex="0" { table .stack {
                 thead { tr { th scope="col" { "File" } th scope="col" { "State" } th scope="col" .num { "Passages" }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::go_to;
 use super::layout::{error_page, form_token};
 use super::params::{Params, encoded};
+use super::table_chips::in_words;
 use super::table_filters::kept;
 use super::tables::{View, view};
 use super::viewer::{Posted, Viewer};
@@ -87,6 +88,28 @@ fn usual_bucket(field: &Value) -> &'static str {
     }
 }
 
+/// The most characters of a title.
+const MAX_TITLE_CHARS: usize = 240;
+
+/// What a chart is of: what it measures, and the filters that hold. Two charts of one table are told
+/// from each other by it; what does not fit is under the chart.
+fn title(head: &str, split: &str, filters: &[String]) -> String {
+    let mut title = head.to_owned();
+    if !split.is_empty() {
+        title.push_str(&format!(" and {split}"));
+    }
+    for (position, filter) in filters.iter().enumerate() {
+        let mark = if position == 0 { ", where " } else { "; " };
+        title.push_str(mark);
+        title.push_str(filter);
+    }
+    if title.chars().count() > MAX_TITLE_CHARS {
+        title = title.chars().take(MAX_TITLE_CHARS - 1).collect();
+        title.push('…');
+    }
+    title
+}
+
 /// Draws the chart and opens it.
 pub(super) async fn draw(Path(name): Path<String>, posted: Posted) -> Response {
     let Posted { viewer, params } = posted;
@@ -119,9 +142,10 @@ async fn drawn(viewer: &Viewer, name: String, params: &Params) -> Result<String,
     arguments["group_by"] = json!(groups);
     arguments["measures"] = measures;
     arguments["chart_type"] = json!(params.get("kind").unwrap_or("bar"));
-    arguments["title"] = json!(
-        format!("{}: {label} {} by {by}", view.name, of.unwrap_or_default()).replace("  ", " ")
-    );
+    let split = groups.get(1).and_then(Value::as_str).unwrap_or_default();
+    let filters = in_words(&view.fields, &view.filters);
+    let head = format!("{}: {label} {} by {by}", view.name, of.unwrap_or_default());
+    arguments["title"] = json!(title(&head.replace("  ", " "), split, &filters));
     let reply = viewer.tool("chart_table", arguments).await?;
     Ok(reply.value["chart_id"].as_str().unwrap_or_default().to_owned())
 }
@@ -129,6 +153,18 @@ async fn drawn(viewer: &Viewer, name: String, params: &Params) -> Result<String,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_names_the_filters_that_hold() {
+        let filters = ["level: error".to_owned(), "host begins with api".to_owned()];
+        assert_eq!(title("t: number of rows by day", "", &[]), "t: number of rows by day");
+        assert_eq!(
+            title("t: number of rows by day", "status", &filters),
+            "t: number of rows by day and status, where level: error; host begins with api"
+        );
+        let long = title("t", "", &["x".repeat(5_000)]);
+        assert!(long.chars().count() == MAX_TITLE_CHARS && long.ends_with('…'), "{long}");
+    }
 
     #[test]
     fn a_chart_begins_with_a_step_that_shows_something() {

@@ -7,6 +7,7 @@ use tools::ToolError;
 
 use super::layout::shown;
 use super::params::{Params, encoded};
+use super::table_chips::{value_text, without_field};
 use super::tables::{self, View, address};
 use super::time::thousands;
 use super::viewer::Viewer;
@@ -19,7 +20,7 @@ pub(super) fn is_numeric(field: &Value) -> bool {
     matches!(field["type"].as_str(), Some("number" | "timestamp"))
 }
 
-fn is_range(field: &Value) -> bool {
+pub(super) fn is_range(field: &Value) -> bool {
     field["match"].as_str().is_some_and(|text| text.contains("range"))
 }
 
@@ -31,7 +32,7 @@ fn is_list(field: &Value) -> bool {
 const MAX_FILTER_BYTES: usize = 20_000;
 
 /// What the parts of an address that filter begin with.
-const PREFIXES: [&str; 5] = ["f.", "is.", "begins.", "min.", "max."];
+pub(super) const PREFIXES: [&str; 5] = ["f.", "is.", "begins.", "min.", "max."];
 
 /// The part of an address that names the field of which all listed values are shown.
 const ALL_OF: &str = "all";
@@ -63,17 +64,15 @@ pub(super) fn read_filters(
                 let key = format!("{which}.{name}");
                 params.get(&key).map(|text| value_of(&key, field, text)).transpose()
             };
-            let bound = |which: &str| field.get(which).cloned().unwrap_or(Value::Null);
-            match (end("min")?, end("max")?) {
-                (None, None) => {}
-                (least, most) => {
-                    let range = [
-                        least.unwrap_or_else(|| bound("min")),
-                        most.unwrap_or_else(|| bound("max")),
-                    ];
-                    filters.insert(name.clone(), json!(range));
-                }
-            }
+            // An end that nobody gave is none: the last value there is would make a range that
+            // begins behind it an empty one.
+            let range = match (end("min")?, end("max")?) {
+                (None, None) => continue,
+                (Some(least), Some(most)) => json!([least, most]),
+                (Some(least), None) => json!({ "min": least }),
+                (None, Some(most)) => json!({ "max": most }),
+            };
+            filters.insert(name.clone(), range);
             continue;
         }
         let given: Vec<Value> = given
@@ -88,6 +87,7 @@ pub(super) fn read_filters(
             _ => {
                 let message = format!("`{given_name}` is given {} times", given.len());
                 return Err(ToolError::bad_request(message)
+                    .with_detail("field", name.as_str())
                     .with_hint("this field takes one value in an address"));
             }
         };
@@ -106,35 +106,38 @@ fn check_names(fields: &[(String, Value)], params: &Params) -> Result<(), ToolEr
         let Some((_, field)) = fields.iter().find(|(known, _)| known == name) else {
             let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
             return Err(ToolError::bad_request(format!("`{key}`: there is no field `{name}`"))
+                .with_detail("field", name)
                 .with_detail("allowed", names)
                 .with_hint("take it out of the address, or choose a filter at the side"));
         };
         if matches!(*prefix, "min." | "max.") && !is_range(field) {
             return Err(ToolError::bad_request(format!("`{key}`: `{name}` has no range"))
+                .with_detail("field", name)
                 .with_hint(format!("write `f.{name}` for a value of it")));
         }
         if text.len() > MAX_FILTER_BYTES {
             let message = format!("`{key}` has {} bytes, which is too long", text.len());
-            return Err(ToolError::bad_request(message));
+            return Err(ToolError::bad_request(message).with_detail("field", name));
         }
     }
     Ok(())
 }
 
 fn value_of(key: &str, field: &Value, text: &str) -> Result<Value, ToolError> {
-    let wrong = |what: &str| ToolError::bad_request(format!("`{key}` is not {what}: `{text}`"));
+    let name = key.split_once('.').map_or(key, |(_, name)| name);
+    let wrong = |what: &str| {
+        ToolError::bad_request(format!("`{key}` is not {what}: `{text}`"))
+            .with_detail("field", name)
+    };
     match field["type"].as_str() {
         Some("boolean") => match text.trim() {
             "true" => Ok(json!(true)),
             "false" => Ok(json!(false)),
             _ => Err(wrong("`true` or `false`")),
         },
-        Some("number") => match text.trim().parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number_value(number)),
-            _ => Err(wrong("a number")),
-        },
+        Some("number") => number_value(text.trim()).ok_or_else(|| wrong("a number")),
         // Milliseconds, or a date that the table reads itself.
-        Some("timestamp") => Ok(text.trim().parse().map_or_else(|_| json!(text), number_value)),
+        Some("timestamp") => Ok(number_value(text.trim()).unwrap_or_else(|| json!(text))),
         _ => Ok(json!(text)),
     }
 }
@@ -153,62 +156,23 @@ fn exact(field: &Value, text: &str) -> Value {
     }
 }
 
-fn number_value(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
-}
+/// Digits that a float can hold.
+const FLOAT_DIGITS: usize = 15;
 
-/// A filter as a chip shows it.
-fn said(field: Option<&Value>, name: &str, value: &Value) -> String {
-    let is_contained = field
-        .and_then(|field| field["match"].as_str())
-        .is_some_and(|text| text.starts_with("contains"));
-    match value.as_object() {
-        Some(test) if test.contains_key("is_null") => format!("{name} has no value"),
-        Some(test) if test.contains_key("starts_with") => {
-            format!("{name} begins with {}", value_text(&test["starts_with"]))
-        }
-        Some(test) => format!("{name} is {}", value_text(test.get("eq").unwrap_or(&Value::Null))),
-        None if is_contained => format!("{name} contains {}", value_text(value)),
-        None => format!("{name}: {}", value_text(value)),
+/// A number with all digits that were typed: the table takes those that no float holds as text.
+fn number_value(text: &str) -> Option<Value> {
+    let float = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
+    if let Ok(whole) = text.parse::<i64>() {
+        return Some(json!(whole));
     }
-}
-
-/// A value as a list of values shows it.
-fn value_text(value: &Value) -> String {
-    if value.is_null() {
-        return "no value".to_owned();
-    }
-    match value.as_str() {
-        Some(text) if text.trim().is_empty() => "(blank)".to_owned(),
-        _ => shown(value),
-    }
-}
-
-/// The address without any filter of a field.
-fn without_field(params: &Params, name: &str) -> Params {
-    let mut without = params.clone();
-    for prefix in PREFIXES {
-        without = without.without(&format!("{prefix}{name}"));
-    }
-    without
-}
-
-/// The filters that hold, each with a link that takes it away.
-pub(super) fn chips(viewer: &Viewer, view: &View, params: &Params) -> Markup {
-    let params = params.without("cursor");
-    let field =
-        |name: &str| view.fields.iter().find(|(known, _)| known == name).map(|(_, field)| field);
-    html! {
-        @if !view.filters.is_empty() {
-            ul .chips aria-label="Filters that hold" {
-                @for (name, value) in &view.filters {
-                    li { a .chip aria-current="true" href=(address(viewer, view, &without_field(&params, name))) {
-                        (said(field(name), name, value)) span aria-hidden="true" { "×" } span .visually-hidden { " remove" } } }
-                }
-                li { a .chip.clear href=(address(viewer, view, &Params::default())) { "Clear all" } }
-            }
-        }
-    }
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let n_digits = digits.chars().filter(char::is_ascii_digit).count();
+    let is_whole = float.fract() == 0.0 && float.abs() < 1e15;
+    Some(match (n_digits > FLOAT_DIGITS, is_whole) {
+        (true, _) => json!(text),
+        (false, true) => json!(float as i64),
+        (false, false) => json!(float),
+    })
 }
 
 /// Every field with its most frequent values, or a range.
@@ -218,10 +182,11 @@ pub(super) fn filter_side(viewer: &Viewer, view: &View, params: &Params, answer:
         div .filters {
             @for (position, (name, field)) in view.fields.iter().enumerate() {
                 @let (facet, id) = (&answer["facets"][name], format!("filter-{position}"));
-                details id=(id) open[view.filters.contains_key(name) || !is_range(field)] {
+                details id=(id) open[view.filters.contains_key(name) || view.is_refused(name) || !is_range(field)] {
                     summary { (name) @if let Some(unit) = field["unit"].as_str() { span .note { " (" (unit) ")" } } }
                     @if is_range(field) { (range_form(viewer, view, params, name, field, facet)) }
                     @else { (values(viewer, view, &clean, (name, &id), field, facet)) }
+                    (view.why_refused(name))
                 }
             }
         }
@@ -277,7 +242,7 @@ fn values(
                 // Of values in a list one more is added.
                 (kept(if is_list { params } else { &rest }, if is_list { "" } else { &key }))
                 @let label = typed_label(field);
-                input type="text" name=(key) value=(if is_list { "" } else { params.text(&key) }) aria-label=(format!("{name} {label}")) placeholder=(label);
+                input type="text" name=(key) value=(if is_list { String::new() } else { view.typed(params, name, &key) }) aria-label=(format!("{name} {label}")) placeholder=(label);
             }
         }
         ul { @for row in rows.iter().take(n_shown) {
@@ -349,6 +314,7 @@ fn range_form(
     facet: &Value,
 ) -> Markup {
     let (least, most) = (format!("min.{name}"), format!("max.{name}"));
+    let invalid = view.is_refused(name).then_some("true");
     let bound = |which: &str| {
         let value = facet.get(which).filter(|value| !value.is_null()).unwrap_or(&field[which]);
         tables::bound(value, field)
@@ -356,8 +322,8 @@ fn range_form(
     html! {
         form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
             (kept(&without_field(&params.without("cursor"), name), ""))
-            input type="text" inputmode="numeric" name=(least) value=(params.text(&least)) placeholder=(bound("min")) aria-label=(format!("{name} at least")) size="8";
-            input type="text" inputmode="numeric" name=(most) value=(params.text(&most)) placeholder=(bound("max")) aria-label=(format!("{name} at most")) size="8";
+            input type="text" inputmode="numeric" name=(least) value=(view.typed(params, name, &least)) aria-invalid=[invalid] placeholder=(bound("min")) aria-label=(format!("{name} at least")) size="8";
+            input type="text" inputmode="numeric" name=(most) value=(view.typed(params, name, &most)) aria-invalid=[invalid] placeholder=(bound("max")) aria-label=(format!("{name} at most")) size="8";
             button .small type="submit" { "Apply" }
         }
         @if field["type"] == "timestamp" { p .note { "Milliseconds, or a date as 2024-05-30" } }
@@ -371,6 +337,7 @@ pub(super) fn kept(params: &Params, without: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table_chips::said;
     use super::*;
 
     #[test]
@@ -396,7 +363,7 @@ mod tests {
         );
         assert_eq!(
             Value::Object(read_filters(&fields, &params).unwrap()),
-            json!({ "level": ["error", "warning"], "status": [500], "host": "api", "latency": [100, 4346] })
+            json!({ "level": ["error", "warning"], "status": [500], "host": "api", "latency": { "min": 100 } })
         );
     }
 
@@ -434,6 +401,17 @@ mod tests {
             ("is.ok", "true", json!({ "ok": { "eq": true } })),
             ("is.at", "1704085200000", json!({ "at": { "eq": 1_704_085_200_000_i64 } })),
             ("f.age", "30", json!({ "age": [30] })),
+            ("f.age", "30.0", json!({ "age": [30] })),
+            ("f.age", "1.5e3", json!({ "age": [1_500] })),
+            // No float has these digits.
+            ("f.age", "1234567890123456705", json!({ "age": [1_234_567_890_123_456_705_i64] })),
+            (
+                "max.age",
+                "12345678901234568085",
+                json!({ "age": { "max": "12345678901234568085" } }),
+            ),
+            // Beyond all that there is, with one end alone.
+            ("min.age", "5000", json!({ "age": { "min": 5_000 } })),
             ("f.at", "2024-05-30", json!({ "at": "2024-05-30" })),
         ] {
             let read = read_filters(&fields(), &params(&[(key, text)])).unwrap();
@@ -455,6 +433,8 @@ mod tests {
         ] {
             let error = read_filters(&fields(), &params(&pairs)).unwrap_err();
             assert!(error.message.contains(named), "{}", error.message);
+            let field = named.trim_matches('`').split_once('.').unwrap().1;
+            assert_eq!(error.details.get("field"), Some(&json!(field)), "{}", error.message);
         }
         assert!(read_filters(&fields(), &params(&[("f.nope", " "), ("sort", "x")])).is_ok());
     }

@@ -10,11 +10,13 @@ use tools::{Code, ToolError};
 
 use super::bars;
 use super::jobs::short_time;
-use super::layout::{Section, empty, error_page, failed_page, no_tool, page, problem, shown};
+use super::layout::{Section, empty, error_page, no_tool, page, problem, shown};
 use super::params::{Params, encoded};
 use super::table_chart;
+use super::table_chips::chips;
 use super::table_export::FORMATS;
-use super::table_filters::{chips, filter_side, read_filters};
+use super::table_filters::{filter_side, read_filters};
+use super::table_refused::{Refused, refused};
 use super::time::{counted, thousands};
 use super::viewer::Viewer;
 
@@ -132,6 +134,8 @@ pub(super) struct View {
     pub(super) filters: Map<String, Value>,
     /// What the table says of itself, such as cells that do not fit its schema.
     warnings: Vec<String>,
+    /// What of the address cannot be shown.
+    pub(super) refused: Option<Refused>,
 }
 
 impl View {
@@ -188,7 +192,7 @@ async fn described(viewer: &Viewer, name: String) -> Result<View, ToolError> {
             None => break,
         }
     }
-    Ok(View { name, is_named, fields, filters: Map::new(), warnings })
+    Ok(View { name, is_named, fields, filters: Map::new(), warnings, refused: None })
 }
 
 /// Shows a page of rows.
@@ -199,7 +203,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     };
     match read_filters(&view.fields, &params) {
         Ok(filters) => view.filters = filters,
-        Err(error) => return refused(&viewer, &view, &error),
+        Err(error) => return refused(&viewer, view, &params, &error).await,
     }
     let mut rows = view.arguments();
     rows["pageSize"] = json!(PAGE_SIZE);
@@ -226,7 +230,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     let rows = match rows {
         Ok(reply) => reply.value,
         // A sort or cursor of the address that means nothing: no count is shown for it.
-        Err(error) => return refused(&viewer, &view, &error),
+        Err(error) => return refused(&viewer, view, &params, &error).await,
     };
     let total = rows["total"].as_u64().unwrap_or_default() as usize;
     let body = html! {
@@ -259,19 +263,6 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
         }
     };
     page(&viewer, Section::Tables, &view.name, &body)
-}
-
-/// The page of a table whose address asks for what cannot be shown.
-fn refused(viewer: &Viewer, view: &View, error: &ToolError) -> Response {
-    let body = html! {
-        p .crumbs { a href=(viewer.href("/tables")) { "Tables" } " / " (view.name) }
-        h1 { (view.name) }
-        (problem(error))
-        p { a .button href=(address(viewer, view, &Params::default())) { "Show the whole table" } }
-        h2 { "Fields" }
-        (field_table(view))
-    };
-    failed_page(viewer, Section::Tables, &view.name, error, &body)
 }
 
 /// Where a view of a table is.
@@ -341,7 +332,8 @@ fn series(field: &str, answer: &Value) -> Markup {
             Some((at, count))
         })
         .collect();
-    html! { @if points.len() > 1 { figure .chart { (bars::bars(&format!("Rows by {field}"), &points)) figcaption { "Rows by " (field) } } } }
+    html! { @if points.len() > 1 { figure .chart { (bars::bars(&format!("Rows by {field}"), &points))
+    figcaption { "Rows by " (field) span .when-narrow { ": " (bars::in_words(&points)) } } } } }
 }
 
 /// The least or greatest value of a field; a moment as the rows show it.
@@ -356,7 +348,7 @@ fn count(value: &Value) -> String {
     value.as_u64().map_or_else(|| shown(value), |number| thousands(number as usize))
 }
 
-fn field_table(view: &View) -> Markup {
+pub(super) fn field_table(view: &View) -> Markup {
     html! {
         @for warning in &view.warnings { p .warnings { (warning) } }
         div .scroll tabindex="0" { table {

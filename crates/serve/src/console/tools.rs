@@ -14,7 +14,9 @@ use tools::{Code, Effect, Listed, Registry, ToolError};
 use super::cost;
 use super::go_to;
 use super::json_view::{json_box, text_box};
-use super::layout::{Section, empty, error_page, form_token, page, problem, sentence};
+use super::layout::{
+    Section, empty, error_page, form_token, page, problem, problem_of_call, sentence,
+};
 use super::lists;
 use super::params::{Params, encoded};
 use super::schema_form;
@@ -317,7 +319,7 @@ fn playground(viewer: &Viewer, tool: &Listed, params: &Params, ran: Option<Ran>)
                         (json_box("answer-json", &reply.value))
                     },
                     Some(Ran { result: Err(error), .. }) => {
-                        (problem(error))
+                        (problem_of_call(error))
                         (json_box("answer-json", &error.to_json(spec.errors)))
                     },
                 }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Extension, FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Form, Router};
-use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderValue, REFERER};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use model::{Caller, Identity, TenantId};
@@ -18,6 +18,7 @@ use tools::{Code, ToolError};
 use tower::ServiceExt;
 use tracing::Instrument;
 
+use super::address;
 use super::cost;
 use super::layout;
 use super::params::{Params, encoded};
@@ -51,11 +52,15 @@ pub(crate) struct Viewer {
     pub(crate) caller: Arc<Caller>,
     /// Who signed in; differs from `caller` while an administrator views as somebody else.
     pub(crate) signed_in: Arc<Caller>,
+    /// Roles and groups that were asked for while viewing as somebody else, and were left out.
+    pub(super) left_out: Vec<String>,
     /// The path before every link: empty, or as `/dowse`.
     pub(crate) base: String,
     /// This page's path and query below the base.
     pub(crate) here: String,
-    /// The page that a form came from, as the form says.
+    /// Whether a script of the console asks, which shows the answer in its own place.
+    pub(super) is_script: bool,
+    /// The page that a form came from.
     back: Option<String>,
     session: String,
     id: String,
@@ -355,22 +360,37 @@ impl FromRequestParts<HttpState> for Viewer {
             let address = format!("{base}/sign-in?next={}", encoded(next));
             return Err(Redirect::to(&address).into_response());
         };
-        let caller = session::cookie(&parts.headers, session::VIEW_AS)
+        let (caller, left_out) = session::cookie(&parts.headers, session::VIEW_AS)
             .filter(|_| signed_in.is_admin())
             .and_then(|sealed| ViewAs::open(&seal, &sealed, &signed_in))
             .map_or_else(
-                || Arc::clone(&signed_in),
+                || (Arc::clone(&signed_in), Vec::new()),
                 |view| {
                     let is_operator = app.console.is_operator(&signed_in);
                     let identity_of = identity_of(&app);
-                    Arc::new(view.caller(&signed_in, is_operator, identity_of))
+                    let seen = view.caller(&signed_in, is_operator, identity_of);
+                    let left_out = view.left_out(&seen);
+                    (Arc::new(seen), left_out)
                 },
             );
         let Extension(api) = Extension::<Api>::from_request_parts(parts, http_state)
             .await
             .map_err(|_| layout::failed(&base, "the console is not served here"))?;
         let id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-        let viewer = Viewer { app, caller, signed_in, base, here, back: None, session, id, api };
+        let is_script = parts.headers.contains_key(FROM_SCRIPT_HEADER);
+        let viewer = Viewer {
+            app,
+            caller,
+            signed_in,
+            left_out,
+            base,
+            here,
+            is_script,
+            back: None,
+            session,
+            id,
+            api,
+        };
         if let Err(refused) = guarded::admit_to_console(&viewer.app, &viewer.signed_in) {
             return Err(refusal(&viewer, &parts.headers, &refused));
         }
@@ -407,6 +427,7 @@ impl FromRequest<HttpState> for Posted {
     async fn from_request(request: Request, http_state: &HttpState) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let mut viewer = Viewer::from_request_parts(&mut parts, http_state).await?;
+        let came_from = came_from(&viewer, &parts.headers);
         let form = Form::<Vec<(String, String)>>::from_request(
             Request::from_parts(parts, body),
             http_state,
@@ -416,10 +437,17 @@ impl FromRequest<HttpState> for Posted {
             return Err(layout::error_page(&viewer, &error));
         };
         let params = Params::new(pairs);
-        viewer.back = params.get("next").map(str::to_owned);
+        viewer.back = params.get("next").map(str::to_owned).or(came_from);
         check_token(&viewer, params.text("form_token"))?;
         Ok(Posted { viewer, params })
     }
+}
+
+/// Gives the page below the base that a browser says a form was on.
+fn came_from(viewer: &Viewer, headers: &HeaderMap) -> Option<String> {
+    let uri: http::Uri = headers.get(REFERER)?.to_str().ok()?.parse().ok()?;
+    let path = uri.path_and_query()?.as_str().strip_prefix(viewer.base.as_str())?;
+    address::is_page(path).then(|| path.to_owned())
 }
 
 /// Refuses what does not come from a page of this server.

@@ -35,12 +35,12 @@ pub(crate) struct TooManyBodies {
 }
 
 /// The place of one body among those of its caller and its tenant, until it is dropped.
-struct Place {
+struct ArrivingSlot {
     of: &'static Arriving,
     keys: [String; 2],
 }
 
-impl Drop for Place {
+impl Drop for ArrivingSlot {
     fn drop(&mut self) {
         let mut counts = self.of.0.lock();
         let counts = counts.get_or_insert_default();
@@ -79,13 +79,13 @@ impl Arriving {
         for key in &keys {
             *counts.entry(key.clone()).or_default() += 1;
         }
-        Ok(Body::new(Counted { body, place: Some(Place { of: self, keys }) }))
+        Ok(Body::new(Counted { body, place: Some(ArrivingSlot { of: self, keys }) }))
     }
 }
 
 struct Counted {
     body: Body,
-    place: Option<Place>,
+    place: Option<ArrivingSlot>,
 }
 
 impl HttpBody for Counted {

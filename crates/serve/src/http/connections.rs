@@ -44,7 +44,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// The same as [`HEAD_TIMEOUT`] for a connection over the limits.
-const OVER_LIMIT_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const OVER_LIMIT_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connections over the limits that are answered at the same time; the oldest makes room.
 const MAX_OVER_LIMIT: usize = 128;
@@ -53,10 +53,10 @@ const MAX_OVER_LIMIT: usize = 128;
 const GRACE: Duration = Duration::from_secs(20);
 
 /// How long to wait after the system refuses a connection for want of descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Seconds after which a client over a limit may come back.
-const RETRY_AFTER_SECONDS: u64 = 5;
+pub(super) const RETRY_AFTER_SECONDS: u64 = 5;
 
 /// The address of whoever sent a request: the peer's, or the one a trusted proxy names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -89,7 +89,7 @@ impl HttpBody for Watched {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = &mut *self;
-        if this.watch.place == Place::After {
+        if this.watch.place == FormState::After {
             return Poll::Ready(None);
         }
         let polled = Pin::new(&mut this.body).poll_frame(context);
@@ -103,7 +103,7 @@ impl HttpBody for Watched {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.watch.place == Place::After || self.body.is_end_stream()
+        self.watch.place == FormState::After || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -114,7 +114,7 @@ impl HttpBody for Watched {
 
 /// Where in a form the next byte is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FormState {
     /// Before the first boundary.
     Before,
     /// Directly after a boundary: two hyphens end the form.
@@ -136,7 +136,7 @@ enum Place {
 /// Follows a form through the pieces in which it arrives.
 #[derive(Debug)]
 struct Watch {
-    place: Place,
+    place: FormState,
     first: Pattern,
     header_end: Pattern,
     next: Pattern,
@@ -148,7 +148,7 @@ struct Watch {
 impl Watch {
     fn new(boundary: &str) -> Self {
         Watch {
-            place: Place::Before,
+            place: FormState::Before,
             first: Pattern::new(format!("--{boundary}")),
             header_end: Pattern::new("\r\n\r\n".to_owned()),
             next: Pattern::new(format!("\r\n--{boundary}")),
@@ -160,10 +160,10 @@ impl Watch {
     fn pass(&mut self, piece: &[u8]) -> Result<(), FormError> {
         let mut rest = piece;
         while let Some((byte, behind)) = rest.split_first() {
-            if self.place == Place::Content {
+            if self.place == FormState::Content {
                 let Some(n_read) = self.next.find_end(rest) else { return Ok(()) };
                 rest = rest.get(n_read..).unwrap_or_default();
-                self.place = Place::Boundary;
+                self.place = FormState::Boundary;
                 self.n_around = 0;
                 continue;
             }
@@ -172,30 +172,32 @@ impl Watch {
                 return Err(FormError::Around);
             }
             self.place = match (self.place, byte) {
-                (Place::After, _) => return Ok(()),
-                (Place::Before, byte) if self.first.is_ended_by(*byte) => Place::Boundary,
-                (Place::Before, _) => Place::Before,
-                (Place::Boundary, b'-') => Place::Hyphen,
-                (Place::Boundary | Place::Padding, b' ' | b'\t') => Place::Padding,
-                (Place::Boundary | Place::Padding, b'\r') => Place::LineBreak,
-                (Place::LineBreak, b'\n') => {
+                (FormState::After, _) => return Ok(()),
+                (FormState::Before, byte) if self.first.is_ended_by(*byte) => FormState::Boundary,
+                (FormState::Before, _) => FormState::Before,
+                (FormState::Boundary, b'-') => FormState::Hyphen,
+                (FormState::Boundary | FormState::Padding, b' ' | b'\t') => FormState::Padding,
+                (FormState::Boundary | FormState::Padding, b'\r') => FormState::LineBreak,
+                (FormState::LineBreak, b'\n') => {
                     self.n_parts += 1;
                     if self.n_parts > MAX_PARTS {
                         return Err(FormError::Parts);
                     }
-                    Place::Header
+                    FormState::Header
                 }
-                (Place::Header, byte) if self.header_end.is_ended_by(*byte) => Place::Content,
-                (Place::Header, _) => Place::Header,
+                (FormState::Header, byte) if self.header_end.is_ended_by(*byte) => {
+                    FormState::Content
+                }
+                (FormState::Header, _) => FormState::Header,
                 // Two hyphens end the form; anything else is no form, as the reader will say.
                 (
-                    Place::Boundary
-                    | Place::Hyphen
-                    | Place::Padding
-                    | Place::LineBreak
-                    | Place::Content,
+                    FormState::Boundary
+                    | FormState::Hyphen
+                    | FormState::Padding
+                    | FormState::LineBreak
+                    | FormState::Content,
                     _,
-                ) => Place::After,
+                ) => FormState::After,
             };
             rest = behind;
         }

@@ -14,9 +14,11 @@ mod middleware;
 mod parameters;
 
 mod routes;
+mod waiting;
 mod wellknown;
 
 pub use connections::{RunError, run, run_with};
+pub use waiting::answer_unready;
 
 pub(crate) use errors::coded;
 pub(crate) use middleware::{RequestId, identify, refuse_foreign, request_id_of};

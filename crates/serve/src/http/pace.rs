@@ -76,7 +76,7 @@ impl<S> Paced<S> {
                     (now, Box::pin(tokio::time::sleep(allowed)))
                 });
                 sleep.as_mut().poll(context).map(|()| {
-                    tracing::debug!("an answer was given up: its client does not take it");
+                    tracing::debug!("an answer was dropped: its client does not read it");
                     Err(io::ErrorKind::TimedOut.into())
                 })
             }

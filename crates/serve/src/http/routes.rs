@@ -155,7 +155,7 @@ async fn endpoint(
 }
 
 async fn not_found(http_state: HttpState, api: Router, request: Request) -> Response {
-    if crate::console::wants_html(request.headers()) {
+    if crate::console::reads_pages(&request) {
         return crate::console::not_found(&http_state, api, request).await;
     }
     let path: String = request.uri().path().chars().take(200).collect();

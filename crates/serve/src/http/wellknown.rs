@@ -47,14 +47,18 @@ pub(crate) async fn readyz(State(http_state): State<HttpState>, headers: HeaderM
         health = health.without_details();
     }
     let code = if health.reads { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let body = json!({
+    (code, axum::Json(body_of(&health))).into_response()
+}
+
+/// Gives the body of `/readyz`.
+pub(super) fn body_of(health: &Health) -> serde_json::Value {
+    json!({
         "status": health.status(),
         "reads": health.reads,
         "writes": health.writes,
         "lag": health.lag,
         "degraded": health.degraded,
-    });
-    (code, axum::Json(body)).into_response()
+    })
 }
 
 /// Asks the store how it is; nothing when it does not say so in time.

@@ -111,6 +111,28 @@ mod tests {
             ("មនុស្សទាំងអស់ កើតមកមានសេរីភាព និងសមភាព ក្នុងផ្នែកសេចក្ដីថ្លៃ ".repeat(20), 75..=135),
             ("ⵉⵎⴷⴰⵏⴻⵏ ⴰⴽⴽⴻⵏ ⵎⴰ ⵍⵍⴰⵏ ⵜⵜⵍⴰⵍⴻⵏ ⴷ ⵉⵍⴻⵍⵍⵉⵢⴻⵏ ⵎⵙⴰⵡⴰⵏ ⴷⵉ ⵍⵃⵡⴻⵕⵎⴰ ".repeat(20), 75..=135),
             ("😀😃 👩‍👩‍👧‍👦 🏳️‍🌈 🚀✨🔥 ✅ ❌ ⚠️ 🇷🇴🇯🇵 ".repeat(20), 75..=135),
+            // Words and letters that are not those of English were counted as English ones are.
+            ("Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja oikeuksiltaan. Heille \
+              on annettu järki ja omatunto, ja heidän on toimittava toisiaan kohtaan veljeyden \
+              hengessä. ".repeat(20), 90..=130),
+            ("Minden emberi lény szabadon születik és egyenlő méltósága és joga van. Az emberek, \
+              ésszel és lelkiismerettel bírván, egymással szemben testvéri szellemben kell hogy \
+              viseltessenek. ".repeat(20), 90..=130),
+            ("Хүн бүр төрж мэндлэхдээ эрх чөлөөтэй, адилхан нэр төртэй, ижил эрхтэй байдаг. Оюун \
+              ухаан, нандин чанар заяасан хүн гэгч өөр хоорондоо ахан дүүгийн үзэл санаагаар \
+              харьцах учиртай. ".repeat(20), 90..=130),
+            ("Genir pawb yn rhydd ac yn gydradd â'i gilydd mewn urddas a hawliau. Fe'u cynysgaeddir \
+              â rheswm a chydwybod, a dylai pawb ymddwyn y naill at y llall mewn ysbryd \
+              cymodlon. ".repeat(20), 90..=130),
+            ("Binadamu wote wamezaliwa huru, hadhi na haki zao ni sawa. Wote wamejaliwa akili na \
+              dhamiri, hivyo yapasa watendeane kindugu. ".repeat(20), 90..=130),
+            ("Gizon-emakume guztiak aske jaiotzen dira, duintasun eta eskubide berberak dituztela; \
+              eta ezaguera eta kontzientzia dutenez gero. ".repeat(20), 90..=130),
+            ("ДОГОВОР ПОДРЯДА НА РЕМОНТ КРЫШИ И ФАСАДА ЗДАНИЯ ".repeat(20), 80..=130),
+            ("l\u{301}i\u{301}g\u{323}h\u{301}t\u{308}h\u{301}o\u{301}u\u{323}s\u{301}e\u{301} \
+              k\u{301}e\u{301}e\u{323}p\u{301}e\u{308}r\u{301} ".repeat(20), 80..=130),
+            (random_base64(6_000), 90..=130),
+            ("----------|-----|=====\n".repeat(40), 80..=130),
             ("ˈlaɪthaʊs ðə ˈkwɪk ˈbɹaʊn ˈfɑks ˈdʒʌmps ˈoʊvɚ ðə ˈleɪzi ˈdɔg ".repeat(20), 75..=135),
         ];
         let vocabulary = tiktoken_rs::o200k_base().unwrap();
@@ -123,5 +145,19 @@ mod tests {
                 "{start}: {estimate}, not {exact}"
             );
         }
+    }
+
+    /// Base64 of bytes that follow no rule.
+    fn random_base64(n_chars: usize) -> String {
+        const SIGNS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut state = 7_u64;
+        let sign = |_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            char::from(SIGNS[(state >> 58) as usize])
+        };
+        (0..n_chars).map(sign).collect()
     }
 }

@@ -38,11 +38,6 @@ pub(super) async fn for_caller<T: Send + 'static>(
         .map_err(|error| coded(&error))
 }
 
-/// Gives a page that cannot be turned into something else.
-pub(crate) fn html(page: String) -> Response {
-    framed_html(page, "'self'")
-}
-
 /// Gives a page that others may show in a frame.
 pub(super) fn framed_html(page: String, ancestors: &str) -> Response {
     let mut response = Html(page).into_response();

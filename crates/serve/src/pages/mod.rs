@@ -7,8 +7,7 @@ pub(crate) mod escape;
 mod frame;
 mod reconcile;
 
-pub(crate) use chart::{render_page, render_svg};
-pub(crate) use frame::html;
+pub(crate) use chart::{file_name, render_figure, render_numbers, render_svg};
 
 use axum::Router;
 use axum::middleware::from_fn;

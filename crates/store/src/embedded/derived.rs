@@ -22,6 +22,9 @@ const ENTRIES_PER_PAGE: usize = 10_000;
 /// only when it is checked, since reading it all would take too long.
 const VERIFY_AT_OPEN_BYTES: u64 = 32 << 20;
 
+/// Words buffered while an index is made anew, in bytes: all of it is one commit.
+const REBUILD_WRITER_BYTES: usize = 64 << 20;
+
 /// The indexes that follow the catalogue.
 pub(super) struct Derived {
     number: u32,
@@ -300,7 +303,8 @@ impl Derived {
         self.words.abandon();
         remove_folder(&self.folder)?;
         failpoint::reach(failpoint::REBUILD)?;
-        self.words = LexicalIndex::open(&self.folder.join("words"), self.writer_bytes)?;
+        let writer_bytes = self.writer_bytes.max(REBUILD_WRITER_BYTES);
+        self.words = LexicalIndex::open(&self.folder.join("words"), writer_bytes)?;
         self.words_seen = 0;
         self.words_written = 0;
         self.catch_up_words(catalogue)?;

@@ -165,12 +165,12 @@ impl EmbeddedEngine {
                 tracing::warn!(
                     namespace = %namespace.id,
                     error = &error as &dyn std::error::Error,
-                    "outdated index could not be made anew; it is tried again after a restart"
+                    "an outdated index could not be rebuilt; it is tried again after a restart"
                 );
             }
         };
         if let Err(error) = std::thread::Builder::new().name("reindex".to_owned()).spawn(rebuild) {
-            tracing::warn!(namespace = %id, %error, "no thread to make an outdated index anew");
+            tracing::warn!(namespace = %id, %error, "no thread to rebuild an outdated index");
         }
     }
 
@@ -221,7 +221,7 @@ impl EmbeddedEngine {
                         Access::Write => self.make_anew_aside(&namespace),
                         Access::Read => tracing::warn!(
                             namespace = %namespace.id,
-                            "an index of an earlier version is searched; its owner's next command makes it anew"
+                            "an index of an earlier version is searched; its owner's next command rebuilds it"
                         ),
                     }
                 }

@@ -14,11 +14,10 @@ use tantivy::directory::error::LockError;
 use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
-use tantivy::{
-    Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
-};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyError, Term};
 use text::Language;
 
+use super::ahead::{Ahead, Queued};
 use super::count::Segments;
 use super::directory::ReadDirectory;
 use super::packed::{PACKED, Unpacker};
@@ -62,8 +61,9 @@ pub(crate) struct LexicalIndex {
     index: Index,
     fields: Fields,
     reader: IndexReader,
-    writer: Option<IndexWriter<TantivyDocument>>,
+    writer: Option<IndexWriter<Queued>>,
     writer_bytes: usize,
+    ahead: Arc<Ahead>,
     maker: EntryMaker,
     segments: Segments,
 }
@@ -123,6 +123,7 @@ impl LexicalIndex {
             reader,
             writer: None,
             writer_bytes: writer_bytes.max(MIN_WRITER_BYTES),
+            ahead: Arc::default(),
             maker: EntryMaker::default(),
             segments: Segments::default(),
         })
@@ -137,7 +138,10 @@ impl LexicalIndex {
     /// Adds a passage; it can be found after the next commit.
     pub(crate) fn add(&mut self, entry: &Entry<'_>) -> Result<()> {
         let document = self.maker.make(&self.fields, entry);
-        self.writer()?.add_document(document)?;
+        // Its words are in it twice.
+        let n_bytes = 2 * (entry.passage.text.len() + entry.title.len());
+        let queued = self.ahead.queue(document, n_bytes);
+        self.writer()?.add_document(queued)?;
         Ok(())
     }
 
@@ -260,13 +264,13 @@ impl LexicalIndex {
         match damaged {
             Some(file) => Err(Error::Damaged {
                 path: self.folder.join(file),
-                reason: "its checksum does not fit its content".to_owned(),
+                reason: "its checksum does not match its content".to_owned(),
             }),
             None => Ok(()),
         }
     }
 
-    fn writer(&mut self) -> Result<&mut IndexWriter<TantivyDocument>> {
+    fn writer(&mut self) -> Result<&mut IndexWriter<Queued>> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
             None => {
@@ -289,10 +293,7 @@ impl LexicalIndex {
     /// Opens a writer, waiting for a lock that is about to go: a process that is being started
     /// shares our open files until it runs its own program, and with them the lock of a writer
     /// that we have just let go of. Nobody else opens the folder, which the store has locked.
-    fn unlocked_writer(
-        &self,
-        options: &IndexWriterOptions,
-    ) -> Result<IndexWriter<TantivyDocument>> {
+    fn unlocked_writer(&self, options: &IndexWriterOptions) -> Result<IndexWriter<Queued>> {
         let begun = Instant::now();
         loop {
             match self.index.writer_with_options(options.clone()) {

@@ -1,5 +1,6 @@
 //! The full-text index of a namespace: derived from the catalogue, searched with our own BM25.
 
+mod ahead;
 mod directory;
 mod index;
 mod packed;

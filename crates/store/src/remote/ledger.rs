@@ -141,6 +141,17 @@ pub fn outdate<N: ServerNamespace>(catalogue: &dyn Catalogue, number: u32) -> Re
     }
 }
 
+/// Forgets what the server had of a namespace, since it lost it: searches say that the namespace is
+/// being filled, and whoever follows next fills it.
+///
+/// # Errors
+///
+/// Those of the catalogue.
+pub fn lost<N: ServerNamespace>(catalogue: &dyn Catalogue, number: u32) -> Result<()> {
+    let gone = Change::Delete(ObjectKey::new(N::ENTRIES, number.to_string()));
+    catalogue.apply(&[gone]).map(|_| ())
+}
+
 /// Notes that something may exist on the server without being in use yet.
 ///
 /// # Errors

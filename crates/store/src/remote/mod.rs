@@ -15,7 +15,7 @@ mod ledger;
 pub use counted::{Counted, Field, counted_in, fields_of};
 pub use following::{Step, each_source, next_step};
 pub use ledger::{
-    Entry, ServerNamespace, entries, entry, erasures, forget, is_noted, is_taken, let_go,
+    Entry, ServerNamespace, entries, entry, erasures, forget, is_noted, is_taken, let_go, lost,
     note_unfinished, outdate, put,
 };
 pub use rows::{More, RowsAsked, Scored, best};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, Transaction};
 
 use super::counted::Counted;
-use super::mark::{self, Mark, Seen};
+use super::mark::{self, Mark, MarkContent};
 use super::readers::{Readers, fold_once, prepare};
 use super::schema::Upgraded;
 use super::writer::Writer;
@@ -312,10 +312,10 @@ impl Database {
     }
 
     /// Gives what the file beside the catalogue has to say.
-    pub(super) fn seen(&self) -> Result<Seen> {
+    pub(super) fn seen(&self) -> Result<MarkContent> {
         self.read(|connection| {
             let value = |key: &str| format!("SELECT value FROM about WHERE key = '{key}'");
-            Ok(Seen {
+            Ok(MarkContent {
                 identity: connection.query_row(&value("identity"), [], |row| row.get(0))?,
                 n_changes: connection.query_row(&value("changes"), [], |row| row.get(0))?,
             })
@@ -351,7 +351,8 @@ impl Database {
     }
 
     /// Moves everything into the one file and empties the write-ahead log, so that the file can
-    /// be copied as it is. The connections stay usable.
+    /// be copied as it is. The connections stay usable, unless writes were stopped before: then the
+    /// files that SQLite has beside the one go too.
     pub(crate) fn close(&self) -> Result<()> {
         self.readers.clear();
         if self.access == Access::Read {
@@ -359,6 +360,9 @@ impl Database {
         }
         let is_empty = self.fold_log(MAX_CLOSE_WAIT)?;
         self.readers.clear();
+        if is_empty && self.is_closed.load(Ordering::Relaxed) {
+            self.writer.end()?;
+        }
         self.remember_closed(!is_empty)
     }
 

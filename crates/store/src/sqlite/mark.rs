@@ -18,7 +18,7 @@ const FILE_BYTES: usize = 32 + 1 + 20 + 1 + 8 + 1;
 
 /// What the file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct MarkContent {
     pub(super) identity: String,
     pub(super) n_changes: u64,
 }
@@ -33,7 +33,7 @@ pub(super) struct Mark {
 
 impl Mark {
     /// Opens the file of a folder, or makes one, and writes what the catalogue has.
-    pub(super) fn open(folder: &Path, catalogue: &Seen) -> Result<Self> {
+    pub(super) fn open(folder: &Path, catalogue: &MarkContent) -> Result<Self> {
         // Before it is made: an empty file would be taken for one that was cut off.
         let before = read(folder)?;
         let file = fs_err::OpenOptions::new()
@@ -67,7 +67,7 @@ impl Mark {
     }
 
     fn write(&self, n_changes: u64) -> Result<()> {
-        let line = line_of(&Seen { identity: self.identity.clone(), n_changes });
+        let line = line_of(&MarkContent { identity: self.identity.clone(), n_changes });
         crate::positional::write_all_at(self.file.file(), line.as_bytes(), 0)?;
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Mark {
 
 /// Gives what the file of a folder says; nothing when there is none, or it cannot be read: a crash
 /// of the machine may have cut it off.
-pub(super) fn read(folder: &Path) -> Result<Option<Seen>> {
+pub(super) fn read(folder: &Path) -> Result<Option<MarkContent>> {
     let bytes = match fs_err::read(path_in(folder)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -93,7 +93,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Seen>> {
 /// # Errors
 ///
 /// [`Error::CatalogueLost`] when the catalogue is another one or has fewer changes.
-pub(super) fn compare(path: &Path, mark: &Seen, catalogue: &Seen) -> Result<()> {
+pub(super) fn compare(path: &Path, mark: &MarkContent, catalogue: &MarkContent) -> Result<()> {
     let lost = |reason: String| Error::CatalogueLost { path: path.to_owned(), reason };
     if mark.identity != catalogue.identity {
         let reason = format!(
@@ -124,20 +124,23 @@ fn path_in(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-fn line_of(seen: &Seen) -> String {
+fn line_of(seen: &MarkContent) -> String {
     let text = format!("{:<32} {:020}", seen.identity, seen.n_changes);
     let line = format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()));
     debug_assert_eq!(line.len(), FILE_BYTES);
     line
 }
 
-fn parse(line: &str) -> Option<Seen> {
+fn parse(line: &str) -> Option<MarkContent> {
     let (text, checksum) = line.strip_suffix('\n')?.rsplit_once(' ')?;
     if u32::from_str_radix(checksum, 16).ok()? != crc32fast::hash(text.as_bytes()) {
         return None;
     }
     let (identity, n_changes) = text.rsplit_once(' ')?;
-    Some(Seen { identity: identity.trim_end().to_owned(), n_changes: n_changes.parse().ok()? })
+    Some(MarkContent {
+        identity: identity.trim_end().to_owned(),
+        n_changes: n_changes.parse().ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -146,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_line_reads_back_and_a_changed_one_does_not() {
-        let seen = Seen { identity: "0123456789abcdef0123456789abcdef".to_owned(), n_changes: 77 };
+        let seen =
+            MarkContent { identity: "0123456789abcdef0123456789abcdef".to_owned(), n_changes: 77 };
         let line = line_of(&seen);
         assert_eq!(parse(&line), Some(seen));
         for at in 0..line.len() {

@@ -16,7 +16,7 @@ const RESERVE_BYTES: usize = 2 << 20;
 pub(super) fn release(folder: &Path) -> bool {
     let is_released = fs_err::remove_file(path_in(folder)).is_ok();
     if is_released {
-        tracing::warn!("the disk is full: the space that was held back for a start is used");
+        tracing::warn!("the disk is full: the space that was reserved for a start is used");
     }
     is_released
 }
@@ -32,7 +32,7 @@ pub(super) fn keep(folder: &Path) {
         return;
     }
     if let Err(error) = fill(&path) {
-        tracing::debug!(%error, "no space could be held back");
+        tracing::debug!(%error, "no space could be reserved");
         let _ = fs_err::remove_file(&path);
     }
 }

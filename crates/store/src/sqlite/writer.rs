@@ -65,6 +65,15 @@ impl Writer {
         Idle(open)
     }
 
+    /// Closes the connection for good, so that SQLite takes away the files that it has beside the
+    /// database where nobody else has it open. Who writes all the same writes into nothing.
+    pub(super) fn end(&self) -> Result<()> {
+        let mut idle = self.idle();
+        let nothing = Connection::open_in_memory()?;
+        drop(std::mem::replace(&mut idle.0.connection, nothing));
+        Ok(())
+    }
+
     /// Makes a change in a transaction of its own, and gives how many changes there are now.
     pub(super) fn write_alone<T>(
         &self,

@@ -104,7 +104,7 @@ impl Store {
             }
             tracing::info!(
                 namespace = %state.info.id, from = %manifest, to = %current,
-                "index is made anew with the present analyser"
+                "the index is rebuilt with the current analyser"
             );
             self.engine.rebuild(&state.info.id, Rebuild::WhenUsed)?;
             self.catalogue.adopt_manifest(&state.info.id)?;
@@ -393,6 +393,22 @@ impl Store {
     /// waiting for the query's vector.
     pub fn is_far(&self) -> bool {
         self.engine.info().is_elsewhere()
+    }
+
+    /// Tells whether a question to the engine or to the catalogue waits for a server, so that several
+    /// are better asked at the same time.
+    pub fn is_over_a_network(&self) -> bool {
+        self.is_far() || self.catalogue.is_shared()
+    }
+
+    /// Tells whether words of all these namespaces are searched in this process although the engine is
+    /// on a server.
+    pub fn has_words_here<'a>(
+        &self,
+        namespaces: impl IntoIterator<Item = &'a NamespaceId>,
+    ) -> bool {
+        let server = self.engine.info().server();
+        server.is_some_and(|server| namespaces.into_iter().all(|one| server.has_words_here(one)))
     }
 
     /// Counts what the catalogue has: an engine may be behind.

@@ -97,9 +97,7 @@ impl Store {
             Err(error) if error.is_engine_away() => {
                 let (engine, reason) = (self.engine.info().name, error.to_string());
                 let same = Error::EngineUnavailable { engine, what: "query", reason };
-                let server = self.engine.info().server();
-                let has_words = server.is_some_and(|server| server.has_words_here(namespace));
-                (if has_words { by_words() } else { Err(same) }, Err(error))
+                (if self.has_words_here([namespace]) { by_words() } else { Err(same) }, Err(error))
             }
             // What is wrong with one of the two must not cost the other.
             Err(_) => (by_words(), by_vector()),

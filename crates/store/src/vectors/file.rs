@@ -204,7 +204,7 @@ impl VectorFile {
             if extended(0, 0, bytes) != checksum {
                 return Err(Error::Damaged {
                     path: path.to_owned(),
-                    reason: "its checksum does not fit its content".to_owned(),
+                    reason: "its checksum does not match its content".to_owned(),
                 });
             }
         }

@@ -25,7 +25,11 @@ pub fn to_csv(columns: &[String], rows: &[Vec<Value>], formulas: Formulas) -> St
                 Value::Text(_) | Value::Timestamp(_) | Value::List(_) => {
                     defused(plain(cell), formulas)
                 }
-                Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Real(_) => plain(cell),
+                Value::Null
+                | Value::Boolean(_)
+                | Value::Integer(_)
+                | Value::Real(_)
+                | Value::Decimal(_) => plain(cell),
             }),
         );
     }

@@ -17,6 +17,7 @@ fn plain(cell: &Value) -> String {
             items.iter().map(plain).collect::<Vec<_>>().join(", ")
         }
         Value::Timestamp(millis) => columns::to_iso(*millis),
+        Value::Decimal(number) => number.to_string(),
         Value::Boolean(_) | Value::Integer(_) | Value::Real(_) | Value::List(_) => {
             cell.to_row_json().to_string()
         }

@@ -6,7 +6,7 @@ use crate::config::{Field, FieldType, TableConfig};
 
 /// Writes the TOML of a `[[tables]]` entry, with a remark behind each field and one above the entry.
 pub fn to_toml(config: &TableConfig, notes: &[String], remark: Option<&str>) -> String {
-    let remark = remark.map(|remark| format!("# {remark}\n")).unwrap_or_default();
+    let remark = remark.map(on_one_line).map(|remark| format!("# {remark}\n")).unwrap_or_default();
     let mut toml = format!(
         "{remark}[[tables]]\nname = {}\nsource = {}\n",
         quoted(&config.name),
@@ -17,14 +17,14 @@ pub fn to_toml(config: &TableConfig, notes: &[String], remark: Option<&str>) -> 
     }
     toml.push_str("[tables.fields]\n");
     for ((name, field), note) in config.fields.0.iter().zip(notes) {
-        toml.push_str(&format!(
-            "{} = {} # {}\n",
-            key(name),
-            inline(field),
-            note.replace(['\n', '\r'], " ")
-        ));
+        toml.push_str(&format!("{} = {} # {}\n", key(name), inline(field), on_one_line(note)));
     }
     toml
+}
+
+/// A comment of TOML ends with its line, and has no control characters.
+fn on_one_line(comment: &str) -> String {
+    comment.replace(|letter: char| letter.is_control(), " ")
 }
 
 fn inline(field: &Field) -> String {

@@ -14,13 +14,13 @@ pub(super) const SAMPLED_ROWS: usize = 20_000;
 
 pub(super) struct Drafted {
     path: PathBuf,
-    part: Part,
+    part: FilePart,
     /// What the types of a database say of its columns.
     known: Vec<DatabaseColumn>,
 }
 
-/// What of a file.
-enum Part {
+/// A table of a source: a file may hold several.
+enum FilePart {
     Whole,
     Sheet(String),
     /// A table of a SQLite file.
@@ -35,16 +35,16 @@ impl Drafted {
         let named = text.rsplit_once('#').filter(|(_, name)| !name.is_empty());
         let of = |path: &str, part| Drafted { path: PathBuf::from(path), part, known: Vec::new() };
         match named {
-            Some((url, table)) if is_postgres(url) => of(url, Part::Postgres(table.to_owned())),
+            Some((url, table)) if is_postgres(url) => of(url, FilePart::Postgres(table.to_owned())),
             Some((file, table)) if file.starts_with("sqlite:") => {
-                of(&file["sqlite:".len()..], Part::Sqlite(table.to_owned()))
+                of(&file["sqlite:".len()..], FilePart::Sqlite(table.to_owned()))
             }
             Some((book, sheet))
                 if Format::of(Path::new(book)) == Some(Format::Workbook) && !path.exists() =>
             {
-                of(book, Part::Sheet(sheet.to_owned()))
+                of(book, FilePart::Sheet(sheet.to_owned()))
             }
-            _ => of(&text, Part::Whole),
+            _ => of(&text, FilePart::Whole),
         }
     }
 
@@ -53,7 +53,7 @@ impl Drafted {
     pub(super) fn parts(path: &Path) -> Result<Vec<PathBuf>> {
         let drafted = Drafted::of(path);
         let whole = vec![path.to_owned()];
-        if !matches!(drafted.part, Part::Whole) || path.is_dir() {
+        if !matches!(drafted.part, FilePart::Whole) || path.is_dir() {
             return Ok(whole);
         }
         let text = path.to_string_lossy();
@@ -82,20 +82,20 @@ impl Drafted {
     /// Names the table: after the sheet or the table, or after the file.
     pub(super) fn name(&self) -> String {
         match &self.part {
-            Part::Whole => {
+            FilePart::Whole => {
                 let stem =
                     self.path.file_stem().filter(|_| !is_postgres(&self.path.to_string_lossy()));
                 stem.map_or_else(|| "table".to_owned(), |stem| stem.to_string_lossy().into_owned())
             }
-            Part::Sheet(name) | Part::Sqlite(name) => name.clone(),
+            FilePart::Sheet(name) | FilePart::Sqlite(name) => name.clone(),
             // Without the schema that it may be in.
-            Part::Postgres(name) => name.rsplit('.').next().unwrap_or(name).to_owned(),
+            FilePart::Postgres(name) => name.rsplit('.').next().unwrap_or(name).to_owned(),
         }
     }
 
     /// Tells whether a database answers for it.
     pub(super) fn is_in_database(&self) -> bool {
-        matches!(self.part, Part::Sqlite(_) | Part::Postgres(_))
+        matches!(self.part, FilePart::Sqlite(_) | FilePart::Postgres(_))
     }
 
     /// Gives what the type of a column says, where it has one.
@@ -105,7 +105,7 @@ impl Drafted {
 
     /// Reads every column as text.
     pub(super) fn read_as_text(&mut self) -> columns::Result<Dataset> {
-        if let Part::Postgres(table) = &self.part {
+        if let FilePart::Postgres(table) = &self.part {
             let url = self.path.to_string_lossy();
             let sample = postgres_sample(&url, table, &TableSpec::all_text(), SAMPLED_ROWS)?;
             self.known = sample.columns;
@@ -116,12 +116,12 @@ impl Drafted {
 
     pub(super) fn read(&self, spec: TableSpec) -> columns::Result<Dataset> {
         match &self.part {
-            Part::Whole => Dataset::read(&self.path, &spec),
-            Part::Sheet(sheet) => {
+            FilePart::Whole => Dataset::read(&self.path, &spec),
+            FilePart::Sheet(sheet) => {
                 Dataset::read(&self.path, &TableSpec { sheet: Some(sheet.clone()), ..spec })
             }
-            Part::Sqlite(table) => sqlite_sample(&self.path, table, &spec, SAMPLED_ROWS),
-            Part::Postgres(table) => {
+            FilePart::Sqlite(table) => sqlite_sample(&self.path, table, &spec, SAMPLED_ROWS),
+            FilePart::Postgres(table) => {
                 let url = self.path.to_string_lossy();
                 postgres_sample(&url, table, &spec, SAMPLED_ROWS).map(|sample| sample.dataset)
             }

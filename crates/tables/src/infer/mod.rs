@@ -7,19 +7,20 @@ mod dates;
 mod draft;
 mod drafted;
 mod numbers;
+mod rows;
 
 use std::path::Path;
 
 use columns::{
-    Column, ColumnSpec, Dataset, DateOrder, DecimalMark, LoadReport, NULL_WORDS, TableSpec, Value,
+    Column, ColumnSpec, Dataset, DateOrder, DecimalMark, FLAG_WORDS, NULL_WORDS, TableSpec, Value,
     parse_moment,
 };
 
-use crate::config::{Epoch, Field, FieldType, Fields, TableConfig};
+use crate::config::{Epoch, Field, Fields, TableConfig};
 use crate::schema::column_spec;
 use crate::{Error, Result};
 use codes::{has_shape_of_code, is_code, names_code};
-use dates::{Digits, date_order, doubt_of_years, moments_in_digits};
+use dates::{Digits, Order, date_order, doubt_of_years, moments_in_digits, says_version};
 use drafted::Drafted;
 use numbers::{Written, written};
 
@@ -50,14 +51,15 @@ pub fn infer(path: &Path) -> Result<String> {
 }
 
 fn draft_of(path: &Path) -> Result<String> {
-    let (config, notes, report) = infer_with_report(path)?;
+    let (config, notes, as_text) = infer_with_text(path)?;
+    let report = as_text.report();
     let n_above = report.n_above_header;
     let above = (n_above > 0).then(|| {
         let rows = if n_above == 1 { "row" } else { "rows" };
         format!("{n_above} {rows} above the names of the columns, passed over")
     });
     // The first row would be lost as names.
-    let nameless = has_values_for_names(&config).then(|| {
+    let nameless = rows::has_values_for_names(&config, &as_text).then(|| {
         let looks = match config.fields.0.iter().all(|(name, _)| is_numeric(name)) {
             true => "is numbers",
             false => "looks like values",
@@ -67,10 +69,18 @@ fn draft_of(path: &Path) -> Result<String> {
              of names if it is a row of values"
         )
     });
+    let total = rows::total_at_the_end(&as_text).map(|word| {
+        format!(
+            "AMBIGUOUS: the last row says `{word}`: if it is the sum of the others, take it out of \
+             the file or filter it"
+        )
+    });
     let member = report
         .rows_of
+        .as_ref()
         .map(|member| format!("the rows are the items of `{member}`, no more is read"));
-    let encoding = report.encoding.map(|encoding| format!("read as {encoding}, not UTF-8"));
+    let encoding =
+        report.encoding.as_ref().map(|encoding| format!("read as {encoding}, not UTF-8"));
     // Of text read as text no cell is unfit, so these are rows.
     let broken = (report.n_misfits > 0).then(|| {
         let n_rows = report.n_misfits;
@@ -80,46 +90,25 @@ fn draft_of(path: &Path) -> Result<String> {
              that is never closed"
         )
     });
-    let remarks: Vec<String> =
-        above.into_iter().chain(member).chain(encoding).chain(nameless).chain(broken).collect();
+    let remarks: Vec<String> = above
+        .into_iter()
+        .chain(member)
+        .chain(encoding)
+        .chain(nameless)
+        .chain(total)
+        .chain(broken)
+        .collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n# "));
     Ok(to_toml(&config, &notes, remark.as_deref()))
 }
 
-/// Tells whether the names of columns are values of them: all are numbers, or those of all columns
-/// of numbers and moments are such, as in `17,Ana,2024-01-31`. Years and other numbers in a row
-/// are names of columns beside one that is not.
-fn has_values_for_names(config: &TableConfig) -> bool {
-    let fields = &config.fields.0;
-    if fields.iter().all(|(name, _)| is_numeric(name)) {
-        return true;
-    }
-    let leaf = |field: &Field| field.leaf().field_type;
-    let is_typed = |field: &Field| matches!(leaf(field), FieldType::Number | FieldType::Timestamp);
-    let is_value = |name: &str, field: &Field| {
-        if leaf(field) == FieldType::Number {
-            is_numeric(name) && !is_year(name)
-        } else {
-            !is_numeric(name) && parse_moment(name, Epoch::Ms).is_some()
-        }
-    };
-    let typed = || fields.iter().filter(|(_, field)| is_typed(field));
-    let has_moment = typed().any(|(_, field)| leaf(field) == FieldType::Timestamp);
-    let n_numbers = typed().filter(|(_, field)| leaf(field) == FieldType::Number).count();
-    (has_moment || n_numbers == 1 && fields.len() > 2)
-        && typed().all(|(name, field)| is_value(name, field))
-}
-
-fn is_year(name: &str) -> bool {
-    name.trim().len() == 4 && name.trim().parse().is_ok_and(|year| (1800..2200).contains(&year))
-}
-
 /// Drafts the configuration of a table for a file, with a remark for each field.
 pub fn infer_config(path: &Path) -> Result<(TableConfig, Vec<String>)> {
-    infer_with_report(path).map(|(config, notes, _)| (config, notes))
+    infer_with_text(path).map(|(config, notes, _)| (config, notes))
 }
 
-fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadReport)> {
+/// Drafts the configuration, with the remarks and the rows as text.
+fn infer_with_text(path: &Path) -> Result<(TableConfig, Vec<String>, Dataset)> {
     let mut drafted = Drafted::of(path);
     let name = drafted.name();
     let failed = |cause| Error::Source { table: name.clone(), cause };
@@ -172,6 +161,7 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
         drafted::SAMPLED_ROWS if drafted.is_in_database() => {
             format!("{} rows or more", drafted::SAMPLED_ROWS)
         }
+        1 => "1 row".to_owned(),
         n_rows => format!("{n_rows} rows"),
     };
     let config = TableConfig {
@@ -184,8 +174,7 @@ fn infer_with_report(path: &Path) -> Result<(TableConfig, Vec<String>, LoadRepor
         fields: Fields(fields),
         relations: Vec::new(),
     };
-    let report = as_text.report().clone();
-    Ok((config, notes, report))
+    Ok((config, notes, as_text))
 }
 
 /// The share of a column's cells that may not fit: few different values may be most of the cells.
@@ -232,7 +221,10 @@ impl Guess {
             Note::Extremes { what, .. } => {
                 Guess { note: Note::Extremes { what, doubt: doubt.into() }, ..self }
             }
-            Note::Said(_) => self,
+            Note::Said(note) => {
+                let note = Note::Said(format!("{note}{}", doubt.into()));
+                Guess { note, ..self }
+            }
         }
     }
 }
@@ -284,15 +276,7 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize, evidence: &Evidence)
         let n_fit = texts.iter().filter(|text| is_fit(text)).count();
         !texts.is_empty() && n_fit as f64 >= texts.len() as f64 * MIN_FITTING
     };
-    let lower: Vec<String> = texts.iter().map(|text| text.trim().to_ascii_lowercase()).collect();
-    let is_boolean = PAIRS
-        .iter()
-        .any(|pair| !lower.is_empty() && lower.iter().all(|text| pair.contains(&text.as_str())));
-    let mut words = lower;
-    words.sort_unstable();
-    words.dedup();
-    // A letter alone may be anything's.
-    if is_boolean && (words.len() > 1 || words[0].len() > 1) {
+    if let Some(words) = flag_words(&texts) {
         return Guess::said(Field::boolean(), words.join(" or "));
     }
     if is_list(&texts) {
@@ -324,12 +308,17 @@ fn guess(drafted: &Drafted, column: &Column, n_rows: usize, evidence: &Evidence)
         return Guess::measured(field, "timestamp");
     }
     // Digits alone are no date, however many: they may be a postal code or a telephone number.
-    let is_moment =
-        !is_number && fits(&|text| !is_numeric(text) && parse_moment(text, Epoch::Ms).is_some());
+    let is_moment = !is_number
+        && !says_version(column.name())
+        && fits(&|text| !is_numeric(text) && parse_moment(text, Epoch::Ms).is_some());
     if !is_number
         && !is_moment
-        && let Some((order, doubt)) = date_order(column.name(), &texts)
+        && let Some(order) = date_order(column.name(), &texts)
     {
+        let (order, doubt) = match order {
+            Order::Known(order, doubt) => (order, doubt),
+            Order::Unknown(doubt) => return text(column, &texts, n_rows).in_doubt(doubt),
+        };
         let mut field = Field::range(Field::timestamp());
         field.date_order = Some(order);
         return Guess::measured(field, "timestamp").in_doubt(doubt);
@@ -391,8 +380,18 @@ fn text(column: &Column, texts: &[String], n_rows: usize) -> Guess {
     Guess::said(Field::string(), format!("{} different texts", column.n_distinct()))
 }
 
-/// Pairs of words that are true and false; `0` and `1` are numbers.
-const PAIRS: [[&str; 2]; 4] = [["true", "false"], ["yes", "no"], ["y", "n"], ["t", "f"]];
+/// Gives the words of a column that holds nothing but those for true and false; `0` and `1` are
+/// numbers.
+fn flag_words(texts: &[String]) -> Option<Vec<String>> {
+    let mut words: Vec<String> = texts.iter().map(|text| text.trim().to_lowercase()).collect();
+    words.sort_unstable();
+    words.dedup();
+    let is_pair = |pair: &&[&str; 2]| words.iter().all(|word| pair.contains(&word.as_str()));
+    let pair = FLAG_WORDS.iter().find(is_pair)?;
+    // A letter alone may be anything's, and `ja` is a language as well.
+    let is_sure = words.len() > 1 || matches!(pair[0], "true" | "yes") && words[0].len() > 1;
+    is_sure.then_some(words)
+}
 
 fn is_numeric(text: &str) -> bool {
     text.trim().parse::<f64>().is_ok()
@@ -410,14 +409,14 @@ fn is_list(texts: &[String]) -> bool {
 /// Tells whether all items of lists are numbers, and there are some.
 fn has_number_lists(texts: &[String]) -> bool {
     let lists = texts.iter().map(|text| serde_json::from_str::<Vec<serde_json::Value>>(text));
-    let mut items = lists.flatten().flatten().peekable();
+    let mut items = lists.flatten().flatten().filter(|item| !item.is_null()).peekable();
     items.peek().is_some() && items.all(|item| item.is_number())
 }
 
 /// Drafts a column of numbers that are written as people write them.
 fn written_number(written: Written, evidence: &Evidence) -> Guess {
     let (mark, doubt) = match (written.is_ambiguous, evidence.mark) {
-        (true, Some(mark)) => (mark, ""),
+        (true, Some(mark)) => (mark, "; the mark of decimals is that of other columns"),
         (true, None) => (
             written.mark,
             "; AMBIGUOUS: `,` is read as a separator of thousands, set decimal = \",\" for decimals",
@@ -446,7 +445,13 @@ fn extremes(typed: &Dataset, name: &str, what: &str) -> String {
     });
     match (lowest, highest) {
         (Some(lowest), Some(highest)) => {
-            let (lowest, highest) = (lowest.to_row_json(), highest.to_row_json());
+            let shown = |value: &Value| {
+                if let Value::Decimal(number) = value {
+                    return number.to_string();
+                }
+                value.to_row_json().to_string()
+            };
+            let (lowest, highest) = (shown(&lowest), shown(&highest));
             format!("{what}, {lowest} to {highest}{unfit}{rounded}")
         }
         _ => format!("{what}{unfit}{rounded}"),

@@ -196,7 +196,10 @@ fn what_a_reader_must_know_is_named() {
     let draft = Draft::of("t.csv", b"1,2\n3,4\n5,6\n");
     let toml = infer(&draft.path).unwrap();
     assert!(toml.starts_with("# AMBIGUOUS: the first row is numbers"), "{toml}");
-    let draft = Draft::of("t.csv", b"amount,paid\n0.1234567890123456789,yes\n2.5,Yes\n3.5,no\n");
+    let draft = Draft::of(
+        "t.csv",
+        b"amount,paid\n0.12345678901234567890123456789012345678901,yes\n2.5,Yes\n3.5,no\n",
+    );
     let (_, note) = draft.field("amount");
     assert!(note.contains("1 with more digits than a number keeps"), "{note}");
     assert_eq!(draft.field("paid").1, "no or yes");
@@ -360,4 +363,69 @@ fn json_may_be_lines_or_a_member_of_an_object() {
         fs_err::write(&path, none).unwrap();
         assert!(infer(&path).is_err(), "{none}");
     }
+}
+
+#[test]
+fn a_column_of_dates_is_drafted_as_dates_however_they_are_written() {
+    let draft = Draft::of(
+        "t.csv",
+        "point,dash,year,month,long,kanji,version,either\n\
+         13.5.10,01-01-20 10:00:00,2000.1.1,Jan 2010,5 mai 2020,2024年3月5日,2021.3.1,1.2.34\n\
+         2.11.09,12-02-21 11:00:00,2001.12.31,Feb 2011,1 juin 2021,2024年12月31日,2021.3.2,4.5.17\n\
+         31.12.11,11-12-19 12:00:00,2002.5.5,Mar 2012,12 août 2022,2023年1月1日,2022.1.3,1.2.35\n"
+            .as_bytes(),
+    );
+    let read = draft.read();
+    for name in ["point", "dash", "year", "month", "long", "kanji"] {
+        assert_eq!(draft.leaf(name), "timestamp", "{name}");
+    }
+    assert!(read.report().is_clean(), "{:?}", read.report());
+    for name in ["version", "either"] {
+        assert_eq!(draft.leaf(name), "string", "{name}");
+    }
+    let note = |name| draft.field(name).1;
+    assert!(note("point").contains("AMBIGUOUS: years of two digits"), "{}", note("point"));
+    let dash = note("dash");
+    assert!(dash.contains("read as day-month-year, set date_order = \"mdy\" for"), "{dash}");
+    assert!(dash.contains("\"ymd\" for year-month-day"), "{dash}");
+    assert!(note("either").contains("AMBIGUOUS: they may be dates"), "{}", note("either"));
+}
+
+#[test]
+fn a_row_that_may_be_something_else_is_named() {
+    let said = |text: &str| infer(&Draft::of("t.csv", text.as_bytes()).path).unwrap();
+    for headless in [
+        "Ana,Cluj\nIon,Oradea\nEva,Cluj\n",
+        "Oslo,10\nRome,20\nBonn,30\n",
+        "Oslo,10,7\nRome,20,3\nBonn,30,9\n",
+        "a@example.org,x\nb@example.org,y\nc@example.org,z\n",
+    ] {
+        let toml = said(headless);
+        assert!(toml.starts_with("# AMBIGUOUS: the first row looks like values"), "{toml}");
+    }
+    for named in [
+        "country,2020,2021\nRO,1,2\nDE,3,4\n",
+        "region,1,2,3\nN,4,5,6\nS,7,8,9\n",
+        "name,Python,Rust\nAna,Python,\nIon,,Rust\n",
+        "name,size\na,1\nb,2\n",
+    ] {
+        let toml = said(named);
+        assert!(!toml.contains("AMBIGUOUS"), "{toml}");
+    }
+    let toml = said("region,units\nNorth,10\nSouth,20\nTotal:,30\n");
+    assert!(toml.starts_with("# AMBIGUOUS: the last row says `Total:`"), "{toml}");
+}
+
+#[test]
+fn words_for_true_and_false_and_commas_of_five_countries_are_read() {
+    for (yes, no) in
+        [("ja", "Nein"), ("Oui", "non"), ("da", "nu"), ("Sí", "no"), ("はい", "いいえ")]
+    {
+        check("ok", &[yes, no], "boolean");
+    }
+    check("lang", &["ja"], "string");
+    let lakhs = check("n", &["12,34,567.50", "1,00,000.00"], "number");
+    let read = lakhs.read();
+    assert_eq!(read.column("n").unwrap().number(0), Some(1_234_567.5));
+    check("n", &["1 234,5", "2 000,25"], "number");
 }

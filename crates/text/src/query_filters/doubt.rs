@@ -23,7 +23,7 @@ static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
         words::all_years(|words| words.next_year),
     );
     let before = format!(
-        r"(?:^|[\s,(])(?:(?:{not}|{DOUBTFUL})(?:\s+[\p{{L}}’'-]+){{0,{N_WORDS_BETWEEN}}}(?:\s+|[-־])|(?:{DOUBTFUL_BESIDE})\s*){thing}(?:$|[^\p{{L}}\d])"
+        r"(?:^|[\s,(])(?:(?:{not}|{DOUBTFUL})(?:\s+[\p{{L}}’'-]+){{0,{N_WORDS_BETWEEN}}}(?:\s+|[-־])|(?:{DOUBTFUL_BESIDE})\s*){thing}(?:$|[^\p{{L}}\d]|[\p{{Han}}\p{{Hiragana}}\p{{Katakana}}\p{{Hangul}}])"
     );
     let behind = format!(
         r"{thing}(?:年度?|년도?)?(?:形式|ファイル|格式|文件|파일)?(?:{BEFORE_BEHIND})*(?:{BEHIND}|(?:{DOUBTFUL_BEHIND})\b)"
@@ -47,21 +47,6 @@ fn build(pattern: &str) -> Regex {
 /// Tells whether a query says what it does not want: a search has no filter for that.
 pub(super) fn is_negated(query: &str) -> bool {
     NEGATED.is_match(query)
-}
-
-static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
-    let (any, plain) = (extensions::names(), extensions::PLAIN);
-    let joint = r"\s+[\p{L}\p{M}]{1,4}\s+";
-    let at_word = r"(?:^|[\s,(])";
-    build(&format!(
-        r"(?i){at_word}(?:{plain}){joint}{HOLE}|{HOLE}{joint}(?:{plain})(?-u:\b)|{at_word}(?:{any})\s*[,/|]\s*{HOLE}|{HOLE}\s*[,/|]\s*(?:{any})(?-u:\b)"
-    ))
-});
-
-/// Tells whether a format was left beside a list of formats that was cut out, with no more than a
-/// short word or a comma between the two: the word joins them in a language that has no words here.
-pub(super) fn is_beside_format(rest: &str) -> bool {
-    BESIDE.is_match(rest)
 }
 
 /// Tells whether something is joined by "or" to what was cut out of a query and was left there: a

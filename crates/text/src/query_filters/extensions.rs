@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::lazy::folded;
+use super::leftovers::{self, BOUND};
 use super::words::denials::{BEFORE_BEHIND, BEHIND, TOUCHING};
 use super::{cut_out, doubt, words};
 
@@ -101,7 +102,7 @@ fn kind_and_joint() -> (String, String) {
     let kind = format!(r"\*?\.?(?:{})", names());
     let (either, both) = (words::ors(), words::ands());
     let joint = format!(
-        r"\s*(?:,\s*(?:{either}|{both})\b|,|/|\||&|\b(?:{either}|{both})\b|이나|와|과|または|又は|もしくは|あるいは|或いは|と|か|や|、|或者|或是|或|和|与|及|以及)\s*"
+        r"\s*(?:{BOUND}|,\s*(?:{either}|{both})\b|[,;/|&+、，；・·／＋＆]|\b(?:{either}|{both})(?:\s*/\s*(?:{either}|{both}))?\b\.?|이나|와|과|または|又は|もしくは|あるいは|或いは|と|か|や|或者|或是|或|和|与|及|以及)\s*"
     );
     (kind, joint)
 }
@@ -113,12 +114,13 @@ const EDGE: &str = r"(?-u:\b)";
 static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
     let (kind, joint) = kind_and_joint();
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
+    let (either, both) = (words::ors(), words::ands());
     // "but in pdf" asks for it.
     let not = words::denials().replace("|but|", "|");
     let small = words::all(|words| words.before_formats);
     let after = words::all(|words| words.after_formats);
     let prefixed = format!(
-        r"(?:^|[\s,(])(?:(?:{BUT})\s+)?(?:{not})(?:\s+|[-־])(?:(?:{small}|{ARTICLES})\s+){{0,3}}({list}){EDGE}(?:[\s-]+(?:{after}|format(?:ul)?)\b)?"
+        r"(?:^|[\s,(])(?:(?:{BUT}|{both}|{either})\s+)?(?:{not})(?:\s+|[-־])(?:(?:{small}|{ARTICLES})\s+){{0,3}}({list}){EDGE}(?:[\s-]+(?:{after}|format(?:ul)?)\b)?"
     );
     let suffixed = format!(
         r"({list})(?:形式|ファイル|格式|文件|파일)?(?:{BEFORE_BEHIND})*(?:{BEHIND})(?:の|で|的|は)?"
@@ -129,7 +131,8 @@ static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Is before "not" where both belong together.
-const BUT: &str = "but|just|aber|jedoch|mais|pero|dar|ma|mas|maar|ale|но|але|men|αλλά";
+pub(super) const BUT: &str =
+    "but|just|only|aber|jedoch|mais|pero|dar|ma|mas|maar|ale|но|але|men|αλλά";
 
 /// Articles and small words before a format that is not wanted.
 const ARTICLES: &str = "a|an|the|any|i|gli|le|w|we|v|ve|в|во|у|dalam|le|la|les|el|los|das|dem|der|ein|eine|il|o|os|de|het|un|une";
@@ -142,9 +145,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let either = words::ors();
     let list = format!(r"(?:{kind})(?:{joint}(?:{kind}))*");
     let or = format!(r"\s*(?:,\s*(?:{either})\b|/|\||\b(?:{either})\b)\s*");
-    // Formats that follow each other without a word between them are one list.
-    let plain_list =
-        format!(r"(?:(?:{kind}){joint})*(?:{plain})(?:{joint}(?:{kind})|\s+(?:{plain}))*");
+    let plain_list = format!(r"(?:(?:{kind}){joint})*(?:{plain})(?:{joint}(?:{kind}))*");
     let edge = EDGE;
     let before = format!("(?:{})", words::all(|words| words.before_formats));
     let after = format!("(?:{})", words::all(|words| words.after_formats));
@@ -153,6 +154,8 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let convert = words::all(|words| words.convert);
     let (both, since) = (words::ands(), words::all(|words| words.since));
     let of_year = words::all(|words| words.of_year);
+    // "in pdf or in word"
+    let cued_list = format!(r"(?:{kind})(?:{joint}(?:{before}\s+)?(?:{kind}))*");
     Patterns {
         convert: build(format!(r"(?i)\b(?:{convert})\b")),
         explicit: build(r"(?i)(?:filetype|ext|type|format)[:=]".to_owned()),
@@ -163,7 +166,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         )),
         dotted: build(format!(r"(?i)(?:^|[\s,(（、])(\*?\.{dotted_kind})(?:$|[\s,;)）、。])")),
         cued: build(format!(
-            r"(?i)(?:^|[\s,(])({before}\s*[:=]?\s+(?:the\s+)?|(?:filetype|ext|type|format)[:=])({list}){edge}(?:\s+(?:{after}|format(?:ul)?)(?:$|[\s,]))?"
+            r"(?i)(?:^|[\s,(])({before}\s*[:=]?\s+(?:the\s+)?|(?:filetype|ext|type|format)[:=])({cued_list}){edge}(?:[\s-]+(?:{after}|format(?:ul)?)(?:$|[\s,]))?"
         )),
         named: build(format!(
             r"(?i)(?:{edge}({list}){edge}[\s-]+{after}(?:$|[\s,.;?])|({list})\s*{after_wide})"
@@ -233,8 +236,16 @@ pub(super) fn take_excluded(query: &mut String) -> Vec<String> {
     if !names_a_kind(query) || !doubt::is_negated(query) || PATTERNS.convert.is_match(query) {
         return found;
     }
+    let before = query.clone();
     while let Some(captures) = EXCLUDED.captures(query) {
         let Some((whole, list)) = list_of(&captures, &[1, 2, 3]) else { break };
+        let is_suffixed = captures.get(2).is_some();
+        let head = query.get(..whole.start).unwrap_or_default();
+        let tail = query.get(whole.end..).unwrap_or_default();
+        if leftovers::list_goes_on(head, tail, is_suffixed) {
+            *query = before;
+            return vec![];
+        }
         let list_text = query.get(list.clone()).unwrap_or_default();
         // "not word for word" names no format.
         let is_alone = list.end == whole.end;
@@ -315,7 +326,7 @@ fn either(query: &str) -> Option<Range<usize>> {
 
 /// Tells whether there is anything to find: every pattern needs the name of a kind, and all of them
 /// together take longer to compile than a search.
-fn names_a_kind(query: &str) -> bool {
+pub(super) fn names_a_kind(query: &str) -> bool {
     let folded = folded(query);
     KINDS.iter().any(|(name, _)| folded.contains(name))
         || CODE.iter().any(|ending| folded.contains(&format!(".{ending}")))

@@ -14,11 +14,15 @@
 mod doubt;
 mod extensions;
 mod lazy;
+mod leftovers;
+mod not_years;
 mod words;
 mod years;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod whole_tests;
 
 use model::Clock;
 
@@ -62,20 +66,17 @@ pub const MAX_FILTERED_QUERY_CHARS: usize = 2000;
 pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     let cut = query.char_indices().nth(MAX_FILTERED_QUERY_CHARS).map_or(query.len(), |(at, _)| at);
     let (head, tail) = query.split_at(cut);
-    let (mut rest, phrases) = shielded(head);
+    let (shielded, phrases) = shielded(head);
+    let mut rest = leftovers::bind(&shielded);
     let mut without_extensions = taken_whole(&mut rest, extensions::take_excluded);
     let wanted = rest.clone();
-    let mut extensions = taken_whole(&mut rest, |rest| {
-        let before = rest.clone();
-        let taken = extensions::take(rest);
-        if *rest != before && doubt::is_beside_format(rest) {
-            *rest = before;
-            return vec![];
-        }
-        taken
-    });
-    let mut years =
-        taken_whole(&mut rest, |rest| years::take(rest, year_of(clock.now().seconds())));
+    let mut extensions = taken_whole(&mut rest, extensions::take);
+    let mut years = years_in(&mut rest, clock);
+    if rest != wanted && !extensions.is_empty() && leftovers::kind_is_left(&rest) {
+        rest = wanted.clone();
+        extensions.clear();
+        years = years_in(&mut rest, clock);
+    }
     for extensions in [&mut without_extensions, &mut extensions] {
         extensions.sort();
         extensions.dedup();
@@ -89,6 +90,16 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     }
     rest.push_str(tail);
     QueryFilters { text: unshielded(&clean(&rest), &phrases), ..filters }
+}
+
+/// Tells whether a query names a kind of files or a year that it does not want.
+///
+/// ```
+/// assert!(text::denies_filter("roofs other than 2021"));
+/// assert!(!text::denies_filter("carbon neutral by 2030"));
+/// ```
+pub fn denies_filter(query: &str) -> bool {
+    doubt::is_negated(query)
 }
 
 /// Gives the words of a query that bound years to one side, as they are written. They name a year
@@ -146,6 +157,17 @@ fn unshielded(text: &str, phrases: &[(char, String)]) -> String {
         text = text.replace(*sign, phrase);
     }
     text
+}
+
+/// Takes the years out of a query; all that were said or none.
+fn years_in(rest: &mut String, clock: &Clock) -> Vec<i32> {
+    let before = rest.clone();
+    let years = taken_whole(rest, |rest| years::take(rest, year_of(clock.now().seconds())));
+    if !years.is_empty() && leftovers::year_is_left(rest) {
+        *rest = before;
+        return vec![];
+    }
+    years
 }
 
 /// Takes filters out of a query; all that were said or none.

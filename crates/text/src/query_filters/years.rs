@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::lazy::{LazyPattern, folded};
+use super::not_years::{counts_something, is_of_standard, is_part_of_name, joins_to_year};
 use super::{cut_out, words};
 use crate::written_years;
 
@@ -180,13 +181,13 @@ struct Patterns {
     number: Regex,
     between: Regex,
     joined: Regex,
+    reaches: Regex,
     cue: Regex,
     since: Regex,
     after: Regex,
     before: Regex,
     until: Regex,
     unclear: Regex,
-    standard: Regex,
     tail: Regex,
     behind: Regex,
     since_tail: Regex,
@@ -218,7 +219,11 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         number: build(r"(?:19|20)\d\d"),
         between: build(&format!(r"(?i)(?:^|[\s,(])(?:{between})\s+{the}$")),
         joined: build(&format!(
-            r"(?i)^\s*(?:年度?)?\s*(?:-|–|—|~|〜|～|―|(?:{to}|{and})(?:\s+{the})?|から|至|到|ー)\s*$"
+            r"(?i)^\s*(?:年度?)?\s*(?:-|–|—|~|〜|～|―|->|→|…|\.{{2,}}|(?:{to}|{and})(?:\s+{the})?|から|至|到|ー)\s*$"
+        )),
+        // "2016 to Q2 2018", "2016 - Mar 2018", "2016 all the way to 2018".
+        reaches: build(&format!(
+            r"(?i)^(?:\s*(?:-|–|—|~|〜|～|―|->|→|…|\.{{2,}})\s*|\s+(?:\p{{L}}+\s+){{0,3}}?(?:{to}|{until})\s+)(?:[\p{{L}}\d.’']+[\s-]+){{0,2}}?((?:19|20)\d\d)(?:$|[^\p{{L}}\d])"
         )),
         cue: build(&format!(
             r"(?i)(?:^|[\s,(])(?:{of_year})(?:\s+(?:the\s+years?|the|year|anul|anii|anului))?\s*$"
@@ -229,17 +234,22 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         until: build(&head(&until)),
         // A goal, or "for" in Dutch: no range.
         unclear: build(&head("by|voor")),
-        standard: build(STANDARD),
         behind: build(&format!(r"(?i)^\s*(?:{behind})")),
         tail: build(r"^\s*(?:年度|年)?(?:の間|まで|の|的|に|で)*"),
         since_tail: build(&behind_of(
             |words| words.since_behind,
-            "以降|以来|以后|之后|至今|から現在まで|からの|이후|부터|onwards?|and later|[iî]ncoace",
+            &format!(
+                r"以降|以来|以后|之后|至今|から現在まで|からの|이후|부터|onwards?|[iî]ncoace|\+(?:$|[\s,.?])|{}",
+                words::joints::TO_THE_PRESENT
+            ),
         )),
         after_tail: build(&behind_of(|words| words.after_behind, "より後")),
         before_tail: build(&behind_of(|words| words.before_behind, "より前|未満")),
         // What is before a year may hold the year itself: more is found, and nothing is lost.
-        until_tail: build(&behind_of(|words| words.until_behind, "以前|まで|之前|이전|까지")),
+        until_tail: build(&behind_of(
+            |words| words.until_behind,
+            &format!(r"以前|まで|之前|이전|까지|{}", words::joints::AND_EARLIER),
+        )),
         date_tail: build(r"^(?:'s|’s|\s*年代|\s*年\s*\d{1,2}\s*月|\s*년\s*\d{1,2}\s*월)"),
         date_head: build(&format!(
             r"(?i)(?:\b(?:{months})(?:\s+\d{{1,2}},?|\s+(?:de|del|of))?|\banii)\s+$"
@@ -249,6 +259,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 
 fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
     let mut from = 0;
+    let mut last_open: Option<Years> = None;
     while let Some((at, year)) = next_year(query, from) {
         let last_year = now + N_YEARS_AHEAD;
         let head = query.get(..at).unwrap_or_default();
@@ -268,9 +279,7 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
             joint == "la" || ands.into_iter().any(|and| and == joint)
         };
         let taken = match second {
-            Some((second_at, second))
-                if year >= FIRST_YEAR && !PATTERNS.standard.is_match(head) =>
-            {
+            Some((second_at, second)) if year >= FIRST_YEAR && !is_of_standard(head) => {
                 let joint = query.get(after_first..second_at).unwrap_or_default();
                 let between = PATTERNS.between.find(head);
                 let is_range = !is_and(joint) || between.is_some();
@@ -278,9 +287,21 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) {
                 let found = if is_range { (year..=last).collect() } else { vec![year, second] };
                 let start =
                     between.or_else(|| PATTERNS.cue.find(head)).map_or(at, |cue| cue.start());
+                last_open = None;
                 Some((start..second_at + 4, found))
             }
-            _ => single(query, at, year, now),
+            _ => single(query, at, year, now).map(|(range, found, open)| {
+                let before = last_open.take().filter(|_| follows(query, range.start));
+                let both = before.zip(open.as_ref());
+                let Some((before, inner)) =
+                    both.and_then(|(before, open)| Some((before.clone(), inner(&before, open)?)))
+                else {
+                    last_open = open;
+                    return (range, found);
+                };
+                years.retain(|year| !before.contains(year));
+                (range, inner.collect())
+            }),
         };
         let Some((range, found)) = taken else {
             from = after_first;
@@ -314,8 +335,37 @@ fn behind_len(tail: &str) -> usize {
     if next.is_some_and(char::is_alphanumeric) { 0 } else { behind.end() }
 }
 
+/// Tells whether what begins here follows the year that was taken before: nothing but a small word
+/// is between them.
+fn follows(query: &str, at: usize) -> bool {
+    let between = query.get(..at).and_then(|head| head.rsplit_once(super::HOLE));
+    between.is_some_and(|(_, between)| {
+        let between = between.trim_matches([' ', ',', '(']).to_lowercase();
+        let mut ands = words::languages().flat_map(|words| words.and.split('|'));
+        between.is_empty() || ands.any(|and| and == between)
+    })
+}
+
+/// Gives the years that pass a bound to each side: "after 2016 and before 2019".
+fn inner(one: &Years, other: &Years) -> Option<Years> {
+    let are_opposite = (*one.start() == FIRST_YEAR) != (*other.start() == FIRST_YEAR);
+    let inner = *one.start().max(other.start())..=*one.end().min(other.end());
+    (are_opposite && !inner.is_empty()).then_some(inner)
+}
+
+/// Gives a year, with those after it up to another one that it reaches to: "Q1 2016 to Q2 2018".
+fn up_to(year: i32, tail: &str, now: i32) -> Vec<i32> {
+    let last = PATTERNS.reaches.captures(tail).and_then(|found| found[1].parse().ok());
+    let fits =
+        |last: &i32| *last > year && *last <= (now + N_YEARS_AHEAD).min(year + MAX_RANGE_YEARS);
+    (year..=last.filter(fits).unwrap_or(year)).collect()
+}
+
+/// Where a year is, the years that are meant, and those of a range that is open to one side.
+type Single = (Range<usize>, Vec<i32>, Option<Years>);
+
 /// Reads a year that is not the first of a range.
-fn single(query: &str, at: usize, year: i32, now: i32) -> Option<(Range<usize>, Vec<i32>)> {
+fn single(query: &str, at: usize, year: i32, now: i32) -> Option<Single> {
     let head = query.get(..at).unwrap_or_default();
     let tail = query.get(at + 4..).unwrap_or_default();
     let last_year = now + N_YEARS_AHEAD;
@@ -327,14 +377,14 @@ fn single(query: &str, at: usize, year: i32, now: i32) -> Option<(Range<usize>, 
         return None;
     }
     if let Some((range, years)) = open_range(head, tail, at, year, now) {
-        return years.map(|years| (range, years.collect()));
+        return years.map(|years| (range, years.clone().collect(), Some(years)));
     }
     if let Some(cue) = PATTERNS.cue.find(head) {
-        return Some((cue.start()..at + 4, vec![year]));
+        return Some((cue.start()..at + 4, up_to(year, tail, now), None));
     }
     let is_marked = tail.trim_start().starts_with('年');
     let stands_alone = year >= FIRST_BARE_YEAR && !is_part_of_name(head);
-    (is_marked || stands_alone).then(|| (at..at + 4, vec![year]))
+    (is_marked || stands_alone).then(|| (at..at + 4, up_to(year, tail, now), None))
 }
 
 /// Years from the first to the last of a range.
@@ -370,7 +420,7 @@ fn open_range(
         (&PATTERNS.before, past(&before)),
         (&PATTERNS.until, past(&until)),
     ] {
-        if let Some(cue) = pattern.find(head) {
+        if let Some(cue) = pattern.find(head).filter(|cue| !joins_to_year(head, cue.range())) {
             return Some((cue.start()..at + 4, years));
         }
     }
@@ -378,7 +428,7 @@ fn open_range(
 }
 
 /// Finds the next four digits that can be a year: no letter, digit or sign of a code beside them.
-fn next_year(query: &str, from: usize) -> Option<(usize, i32)> {
+pub(super) fn next_year(query: &str, from: usize) -> Option<(usize, i32)> {
     let rest = query.get(from..)?;
     // Most queries have no year, and need none of the patterns around one.
     if !rest.contains("19") && !rest.contains("20") {
@@ -422,73 +472,14 @@ fn is_year_ahead(text: &str) -> bool {
         && !text.get(4..).is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()))
 }
 
-fn is_year_behind(text: &str) -> bool {
+pub(super) fn is_year_behind(text: &str) -> bool {
     text.ends_with(super::HOLE)
         || text
             .get(text.len().saturating_sub(4)..)
             .is_some_and(|year| PATTERNS.number.is_match(year))
 }
 
-/// Products, laws and rooms have numbers that look like years.
-fn is_part_of_name(head: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "nr",
-        "nr.",
-        "no",
-        "no.",
-        "art",
-        "art.",
-        "law",
-        "legea",
-        "lege",
-        "hg",
-        "oug",
-        "og",
-        "ordinul",
-        "room",
-        "model",
-        "iso",
-        "rfc",
-        "version",
-        "windows",
-        "office",
-        "server",
-        "studio",
-        "exchange",
-        "sharepoint",
-        "page",
-        "pagina",
-        "pag.",
-        "euro",
-        "agenda",
-        "horizon",
-        "number",
-        "camera",
-        "sala",
-    ];
-    let last = head.split_whitespace().next_back().unwrap_or_default().to_lowercase();
-    NAMES.contains(&last.as_str()) || PATTERNS.standard.is_match(head)
-}
-
-/// The number of a standard before its year: `ISO 9001 2015`, `DIN EN 1090-2 (2018)`, `ГОСТ 12.1
-/// 2004`. Short names of bodies are words of some language, so that they need their capitals.
-const STANDARD: &str = r"(?:^|[\s(,/])(?:(?i:iso|iec|ieee|ansi|astm|din|etsi|itu|nist|jis|gost|гост|rfc|iatf)|EN|BS|NF|UNI|UNE|SR|STAS|GB|NBR|CSA|AS|SS|PN|ČSN|STN|MIL|SAE|UL|VDE)(?:[\s/-]*(?i:iso|iec|en|std|tr|ts|t|q|z|c))*[\s-]*[A-Z]?\d[\d.–-]*\s*[(:：]?\s*$";
-
 /// A whole date or a decade is what a question is about: `2009年8月`, `August 2009`, `1970's`.
 fn is_date_or_decade(head: &str, tail: &str) -> bool {
     PATTERNS.date_tail.is_match(tail) || PATTERNS.date_head.is_match(head)
-}
-
-fn counts_something(tail: &str) -> bool {
-    const UNITS: &[&str] = &[
-        "lei", "ron", "euro", "eur", "usd", "dollars", "m", "mm", "km", "kg", "mb", "gb", "people",
-        "persons", "words", "pages", "ani", "years", "persoane", "pagini", "oameni", "rows",
-        "files", "jahre", "jahren", "ans", "años", "anni", "anos", "jaar", "lat", "лет",
-    ];
-    const WIDE_UNITS: &[char] =
-        &['円', '元', '人', '米', '个', '個', '万', '件', '頁', '원', '명', '개', '%'];
-    let next = tail.split_whitespace().next().unwrap_or_default();
-    let next = next.trim_end_matches([',', '.', ';', '?']).to_lowercase();
-    let separated = tail.starts_with(' ');
-    (separated && UNITS.contains(&next.as_str())) || tail.trim_start().starts_with(WIDE_UNITS)
 }

@@ -13,6 +13,9 @@ const MAX_NAME_BYTES: usize = 64;
 /// Members of one object that are looked through for its value, a line each.
 const MAX_MEMBER_LINES: usize = 8;
 
+/// Empty lines between `password:` and its value: what is fenced in Markdown has two above it.
+const MAX_BLANK_BELOW: usize = 2;
+
 /// Lines below a label that may be empty or underline it.
 const MAX_LINES_BELOW_LABEL: usize = 3;
 
@@ -138,7 +141,7 @@ fn below(rest: &str) -> Option<(Sign, &str)> {
     let n_blank = following.get(..following.len() - value.len())?.matches('\n').count();
     let line = value.lines().next()?.trim_end();
     let is_value = !line.contains(char::is_whitespace) && !line.ends_with([':', '=']);
-    (is_value && n_blank <= 1).then_some((Sign::Verb, value))
+    (is_value && n_blank <= MAX_BLANK_BELOW).then_some((Sign::Verb, value))
 }
 
 /// `"name": "password", "value": "…"`, `<add key="DbPassword" value="…"/>`, and `name: DB_PASSWORD`
@@ -315,14 +318,21 @@ pub(super) fn mapped(rest: &str) -> Vec<usize> {
     }
 }
 
+/// Members that say in words what belongs into a secret, as in descriptions of a service.
+const DESCRIPTIONS: [&str; 8] =
+    ["description", "summary", "title", "help", "hint", "comment", "note", "message"];
+
 fn members_of(rest: &str, members: &str) -> Vec<usize> {
     let mut values = Vec::new();
     let mut members = members.trim_start();
     for _ in 0..MAX_ELEMENTS {
-        let Some((_, sign)) = string(members) else { break };
+        let Some((name, sign)) = string(members) else { break };
         let Some(value) = sign.trim_start().strip_prefix(':').map(str::trim_start) else { break };
-        let Some((_, next)) = string(value) else { break };
-        values.push(rest.len() - value.len());
+        let Some((content, next)) = string(value) else { break };
+        let is_description = content.contains(' ') && DESCRIPTIONS.contains(&name);
+        if !is_description {
+            values.push(rest.len() - value.len());
+        }
         let Some(next) = next.trim_start().strip_prefix(',') else { break };
         members = next.trim_start();
     }

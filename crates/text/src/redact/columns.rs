@@ -3,10 +3,11 @@
 //! Comma, semicolon, tab and pipe separate cells, as in CSV, in exports and in Markdown tables.
 //! Headings hold for the whole table, however long it is: [`SecretTable`] says where its rows
 //! are, and [`context_before`] gives whoever shows a part of a text what has to be looked at
-//! before it.
+//! before it. The same is told of tables that are written as JSON, which [`json_rows`] reads.
 
 use std::ops::Range;
 
+use super::json_rows;
 use super::placeholder::is_placeholder;
 use super::table_cuts::{EDGE, may_be_cut};
 use super::table_rows::{Line, Table, line_at, trimmed, unquoted};
@@ -48,6 +49,8 @@ pub fn secret_tables(text: &str) -> Vec<SecretTable> {
             }
         }
     });
+    tables.append(&mut json_rows::tables(text));
+    tables.sort_by_key(|table| table.heading.start);
     tables
 }
 
@@ -64,6 +67,9 @@ pub fn secret_tables(text: &str) -> Vec<SecretTable> {
 pub fn context_before(head: &str) -> String {
     let last = head.char_indices().rev().nth(REDACTION_CONTEXT_CHARS - 1);
     let from = last.map_or(0, |(at, _)| at);
+    if let Some((opening, row)) = json_rows::context(head, from) {
+        return [&opening, head.get(row..).unwrap_or_default()].concat();
+    }
     match walk(head, from, &mut |_| {}) {
         None => head.get(from..).unwrap_or_default().to_owned(),
         Some(open) => {
@@ -78,6 +84,10 @@ pub fn context_before(head: &str) -> String {
 /// The lines may begin inside a row: its cells are counted from its end, and what may be in the
 /// column of secrets is hidden. [`EDGE`] divides passages.
 pub(super) fn find_below(heading: &str, lines: &Lines<'_>, found: &mut Vec<PrivatePiece>) {
+    if json_rows::is_heading(heading) {
+        let rows = lines.text.replace(EDGE, " ");
+        json_rows::find_below(heading, &rows, lines.is_begin, found);
+    }
     let Some(table) = Table::of(heading) else { return };
     let first_row = if lines.is_begin { 0 } else { table.first_row(lines.text) };
     let end_of_row = trimmed(lines.text, 0..first_row);
@@ -108,10 +118,16 @@ pub(super) struct Lines<'a> {
 
 /// Tells whether a line is one of headings with a column of secrets.
 pub fn is_secret_heading(line: &str) -> bool {
-    Table::of(line).is_some()
+    Table::of(line).is_some() || json_rows::is_heading(line)
 }
 
-/// Finds the cells of columns whose heading announces a secret.
+/// Finds the cells of columns whose heading announces a secret, however the table is written.
+pub(super) fn find_tables(text: &str, found: &mut Vec<PrivatePiece>) {
+    find(text, found);
+    json_rows::find(text, found);
+}
+
+/// Finds the same in lines of cells.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
     walk(text, text.len(), &mut |line| {
         let TableLine::Row { bytes, secrets } = line else { return };
@@ -193,13 +209,15 @@ fn walk(text: &str, until: usize, each: &mut dyn FnMut(TableLine<'_>)) -> Option
             }
             // A row may hold the word `secret` without being one of headings: those name a
             // secret in the same column, as where they are repeated on every page.
-            match Table::of(content).filter(|again| again.shares_secret(known)) {
-                Some(again) => {
-                    known.add(&again);
-                    each(TableLine::Heading { bytes: content_bytes, is_repeated: true });
-                }
-                None => each(TableLine::Row { bytes: content_bytes, secrets: &row.secrets }),
+            let again = Table::of(content).filter(|again| again.shares_secret(known));
+            let is_repeated = again.is_some() && known.is_repeated_in(content);
+            if let Some(again) = again {
+                known.add(&again);
             }
+            each(match is_repeated {
+                true => TableLine::Heading { bytes: content_bytes, is_repeated },
+                false => TableLine::Row { bytes: content_bytes, secrets: &row.secrets },
+            });
         } else if let Some((headings, bytes)) = Table::at(text, cut_from, content_bytes.clone()) {
             table = Some(headings);
             gap = Gap::default();
@@ -234,8 +252,10 @@ fn walk(text: &str, until: usize, each: &mut dyn FnMut(TableLine<'_>)) -> Option
 fn push_secret(line: &str, cell: Range<usize>, start: usize, found: &mut Vec<PrivatePiece>) {
     let raw = line.get(cell.clone()).unwrap_or_default();
     let value = unquoted(raw);
+    // Numbers of pins, and others that keep nothing out.
+    let is_tiny = value.len() < 3 && value.bytes().all(|byte| byte.is_ascii_digit());
     let is_rule = value.chars().all(|char| matches!(char, '-' | ':' | '=' | ' '));
-    if value.is_empty() || is_rule || is_placeholder(value) {
+    if value.is_empty() || is_tiny || is_rule || is_placeholder(value) {
         return;
     }
     let Some(offset) = raw.find(value) else { return };
@@ -245,14 +265,12 @@ fn push_secret(line: &str, cell: Range<usize>, start: usize, found: &mut Vec<Pri
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::values_of;
     use super::*;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        let values: Vec<&str> = found.iter().map(|piece| &text[piece.bytes.clone()]).collect();
-        assert_eq!(values, expected, "{text}");
+        assert_eq!(values_of(find, text), expected, "{text}");
     }
 
     #[test]
@@ -263,6 +281,9 @@ mod tests {
         check("user,email\nann,tiger\n", &[]);
         check("Forgot the password, again?\nyes, indeed\n", &[]);
         check("name,token_count\nx,5\n", &[]);
+        check("user,card_pin,cvv\nann,4711,123\n", &["4711", "123"]);
+        check("Pin,Name\n1,VCC\n12,GND\n", &[]);
+        check("city,pin_code,pinned\nDelhi,110001,yes\n", &[]);
     }
 
     /// Extraction writes a long table in blocks with a blank line between them: every cell from
@@ -314,6 +335,25 @@ mod tests {
             "a,password,b\n1,tiger,2\nc,password,token\n3,lion,lynx\n",
             &["tiger", "lion", "lynx"],
         );
+    }
+
+    /// A password that ends in the name of a secret made its row one of headings, and was shown.
+    #[test]
+    fn passwords_that_are_called_so_are_hidden() {
+        for password in ["AcmePassword", "SuperSecret", "sommerPW", "my-secret", "ApiKey"] {
+            for (open, sign, close) in [("", ",", ""), ("", "\t", ""), ("| ", " | ", " |")] {
+                let line = |cells: [&str; 3]| format!("{open}{}{close}\n", cells.join(sign));
+                let head = line(["user", "Password", "city"]);
+                let text =
+                    [&head, &line(["ann", password, "Cluj"]), &line(["bob", "tiger", "Iași"])];
+                let text = text.map(String::as_str).concat();
+                check(&text, &[password, "tiger"]);
+                let again = [&text, &head, &line(["eve", "lion", "Cluj"])];
+                check(&again.map(String::as_str).concat(), &[password, "tiger", "lion"]);
+            }
+        }
+        let head = format!("user,Kennwort,n\n{}", "ann,tiger,1\n".repeat(5_000));
+        assert!(context_before(&head).starts_with("-,kennwort,-\n"));
     }
 
     #[test]

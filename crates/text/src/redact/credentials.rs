@@ -12,7 +12,7 @@ use super::names::{qualifier_len, without_qualifiers};
 use super::phrases::{in_brackets, is_made_up, value_ahead};
 use super::placeholder::is_placeholder;
 use super::random_strings::{MIN_RANDOM_BYTES, find_random};
-use super::secret_words::{WORDS, behind_verb, is_general};
+use super::secret_words::{CODES, WORDS, behind_verb, is_code, is_general};
 use super::values::{Closing, Ends};
 use super::{PrivateKind, PrivatePiece, after, aligned, before};
 
@@ -20,6 +20,8 @@ use super::{PrivateKind, PrivatePiece, after, aligned, before};
 pub(super) const MAX_LOOKED_AT_BYTES: usize = 512;
 /// Elements of a list of secrets that are looked at.
 pub(super) const MAX_ELEMENTS: usize = 256;
+/// The longest row whose first cell names the others that is looked at.
+const MAX_ROW_BYTES: usize = 4_096;
 /// How far after the word a random string is still its secret.
 const NEAR_BYTES: usize = 80;
 
@@ -27,7 +29,7 @@ static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
-        .build(WORDS.iter().flat_map(|word| forms(word)))
+        .build(WORDS.iter().chain(CODES).flat_map(|word| forms(word)))
         .expect("a few dozen constant words build an automaton")
 });
 
@@ -124,7 +126,9 @@ pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
 /// ```
 /// assert!(text::is_secret_name("Password") && text::is_secret_name("smtp_password"));
 /// assert!(text::is_secret_name("Password (initial)") && text::is_secret_name("pwd_2"));
+/// assert!(text::is_secret_name("card_pin") && text::is_secret_name("CVV"));
 /// assert!(!text::is_secret_name("token_count") && !text::is_secret_name("secretary"));
+/// assert!(!text::is_secret_name("pinned") && !text::is_secret_name("pin_code"));
 /// ```
 pub fn is_secret_name(name: &str) -> bool {
     let name = without_qualifiers(name.trim());
@@ -202,8 +206,33 @@ fn paired_values(
             (sign, value_text) = (Sign::Equals, value);
         }
     }
+    if sign == Sign::Cell {
+        return cells(text, at(after_sign), name, ends);
+    }
     let is_connection = sign == Sign::Equals && is_after_semicolon(text, name_at.start);
     value(text, at(value_text), name, sign, is_connection, ends).into_iter().collect()
+}
+
+/// Gives the secrets of a row whose first cell names them: `password | … | …`, one for each of
+/// several places, as far as cells are secrets or empty.
+fn cells(text: &str, from: usize, name: &str, ends: &mut Ends) -> Vec<Range<usize>> {
+    let rest = text.get(from..).unwrap_or_default();
+    let line = after(rest, 0, MAX_ROW_BYTES).split('\n').next().unwrap_or_default();
+    let separator = text.get(..from).and_then(|head| head.chars().next_back());
+    let separator = separator.filter(|char| matches!(char, '|' | '\t'));
+    let mut values = Vec::new();
+    let mut at = from;
+    for cell in line.split(|char| Some(char) == separator).take(MAX_ELEMENTS) {
+        let content = cell.trim_start_matches(is_value_space);
+        let found = value(text, at + cell.len() - content.len(), name, Sign::Cell, false, ends);
+        let is_empty = !cell.contains(char::is_alphanumeric);
+        if found.is_none() && !is_empty {
+            break;
+        }
+        values.extend(found);
+        at += cell.len() + 1;
+    }
+    values
 }
 
 /// Signs that may be between a name's sign and its value.
@@ -296,6 +325,10 @@ fn listed(text: &str, from: usize, name: &str, ends: &mut Ends) -> Vec<Range<usi
 }
 
 fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: bool) -> bool {
+    let lower = name.to_ascii_lowercase();
+    if let Some(is_code) = is_code(&lower, value) {
+        return is_code;
+    }
     let n_chars = value.chars().count();
     if n_chars < 4 || is_placeholder(value) {
         return false;
@@ -310,7 +343,6 @@ fn looks_secret(value: &str, name: &str, sign: Sign, is_quoted: bool, is_last: b
     let is_call = value.contains(['(', '[', '{', '$'])
         || value.starts_with(['<', '/', '%'])
         || is_path_of_names(value);
-    let lower = name.to_ascii_lowercase();
     let singular = lower.strip_suffix('s').filter(|one| !one.ends_with("as")).unwrap_or(&lower);
     if is_call && !is_quoted {
         return false;

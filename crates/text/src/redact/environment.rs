@@ -87,14 +87,12 @@ fn is_secret(name: &str, value: &str, closing: Closing) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::values_of;
     use super::*;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        let values: Vec<&str> = found.iter().map(|piece| &text[piece.bytes.clone()]).collect();
-        assert_eq!(values, expected, "{text}");
+        assert_eq!(values_of(find, text), expected, "{text}");
     }
 
     #[test]

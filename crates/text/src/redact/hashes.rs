@@ -68,14 +68,12 @@ fn find_kinds(text: &str, sign: char, kinds: &[(&str, usize)], found: &mut Vec<P
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::values_of;
     use super::*;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        let hashes: Vec<&str> = found.iter().map(|piece| &text[piece.bytes.clone()]).collect();
-        assert_eq!(hashes, expected, "{text}");
+        assert_eq!(values_of(find, text), expected, "{text}");
     }
 
     #[test]

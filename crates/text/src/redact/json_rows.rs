@@ -1,148 +1,325 @@
-//! Tables written as lists in lists: `[["user", "password"], ["ann", …]]`, and
-//! `{"columns": ["user", "password"], "rows": [["ann", …]]}`.
-//!
-//! The names come first, as strings alone, and hold for the lists of as many elements that follow
-//! them: beside theirs, or one list deeper where the names are the member of an object.
+//! Tables and pairs written as JSON in a text: where the values are that [`JsonHeadings`] says are
+//! private. Lists may be written as other languages write them, and a text may hold a document on
+//! each line.
 
 use std::ops::Range;
 
-use super::credentials::is_secret_name;
+use super::columns::SecretTable;
+use super::json_headings::{Ended, JsonHeadings, LateNames, Verdict};
 use super::placeholder::is_placeholder;
+use super::table_rows::MAX_HEADING_BYTES;
 use super::{PrivateKind, PrivatePiece};
 
-/// Names in one list at most.
-const MAX_NAMES: usize = 1_000;
-
-/// A list that is being read.
-struct List {
-    is_object: bool,
-    /// Its elements, while all of them are strings, numbers and words.
-    elements: Option<Vec<Element>>,
+/// A sign or a word of JSON.
+#[derive(Debug, PartialEq, Eq)]
+enum Token {
+    Begin {
+        is_object: bool,
+    },
+    End,
+    Key(Range<usize>),
+    String(Range<usize>),
+    Word(Range<usize>),
+    /// No JSON.
+    Other,
 }
 
-/// An element of a list, without its quotes.
-struct Element {
-    bytes: Range<usize>,
-    is_string: bool,
-}
-
-/// What is known of the table that is being read.
-struct Names {
-    /// How deep its rows are.
-    depth: usize,
-    /// Where it ends: with a list less deep than this.
-    until: usize,
-    n_names: usize,
-    secrets: Vec<usize>,
-}
-
-/// Finds the cells of columns of secrets.
+/// Finds the values that are private by names elsewhere.
 pub(super) fn find(text: &str, found: &mut Vec<PrivatePiece>) {
+    if !text.contains(['[', '{']) {
+        return;
+    }
+    let mut reader = Reader::new(text, LateNames::default());
+    reader.read(text.len(), found);
+    let late = reader.headings.into_late();
+    if !late.is_empty() {
+        Reader::new(text, late).read(text.len(), found);
+    }
+}
+
+/// Lists the tables with a column of secrets: their names, and where these hold.
+pub(super) fn tables(text: &str) -> Vec<SecretTable> {
     if !text.contains('[') {
-        return;
+        return vec![];
     }
-    let mut open: Vec<List> = Vec::new();
-    let mut names: Option<Names> = None;
-    let mut at = 0;
-    while let Some(byte) = text.as_bytes().get(at) {
-        match byte {
-            b'[' | b'{' => {
-                if let Some(around) = open.last_mut() {
-                    around.elements = None;
+    let mut reader = Reader::new(text, LateNames::default());
+    reader.read(text.len(), &mut Vec::new());
+    reader.end_tables(0);
+    let mut tables: Vec<SecretTable> = reader.ended.into_iter().map(|(_, table)| table).collect();
+    tables.sort_by_key(|table| table.heading.start);
+    tables
+}
+
+/// Gives what has to be read before a place of a text that is in a table, and where the row begins
+/// that the place is in.
+pub(super) fn context(head: &str, from: usize) -> Option<(String, usize)> {
+    if !head.contains('[') {
+        return None;
+    }
+    let mut reader = Reader::new(head, LateNames::default());
+    reader.read(from, &mut Vec::new());
+    let depth = reader.headings.outside_rows();
+    let opening = reader.headings.opening_inside(depth)?;
+    let row = reader.starts.get(depth).copied();
+    Some((opening, row.unwrap_or(reader.at)))
+}
+
+/// Tells whether a text is the names of a table with a column of secrets.
+pub(super) fn is_heading(names: &str) -> bool {
+    opening_of(names).is_some()
+}
+
+fn opening_of(names: &str) -> Option<String> {
+    if !names.starts_with('[') || names.len() > MAX_HEADING_BYTES {
+        return None;
+    }
+    let text = format!("{{\"columns\":{names},\"-\":[");
+    let mut reader = Reader::new(&text, LateNames::default());
+    reader.read(text.len(), &mut Vec::new());
+    reader.headings.opening_inside(reader.starts.len())
+}
+
+/// Finds what is private in a part of the rows of a table; the part may begin inside a row.
+pub(super) fn find_below(names: &str, rows: &str, is_begin: bool, found: &mut Vec<PrivatePiece>) {
+    let Some(opening) = opening_of(names) else { return };
+    let first = if is_begin { 0 } else { first_row(rows) };
+    // What is left of the row above may be in the column of secrets.
+    let tail = rows.get(..first).unwrap_or_default();
+    let end = tail.rfind(']').unwrap_or(tail.len());
+    if tail.get(..end).is_some_and(|tail| tail.contains(char::is_alphanumeric)) {
+        found.push(PrivatePiece { kind: PrivateKind::Password, bytes: 0..end });
+    }
+    let text = [&opening, rows.get(first..).unwrap_or_default()].concat();
+    let mut below = Vec::new();
+    find(&text, &mut below);
+    found.extend(below.into_iter().filter_map(|piece| {
+        let start = piece.bytes.start.checked_sub(opening.len())?;
+        let bytes = first + start..first + piece.bytes.end - opening.len();
+        Some(PrivatePiece { kind: piece.kind, bytes })
+    }));
+}
+
+/// Gives where a row begins in text that may begin inside one: behind the end of another. What is
+/// in a cell may look the same, so that a list that a member holds is none.
+fn first_row(rows: &str) -> usize {
+    let mut before = [' ', ' '];
+    for (at, char) in rows.char_indices() {
+        if matches!((before, char), ([']', ','], '[') | (['}', ','], '{') | ([_, ']'], '[')) {
+            return at;
+        }
+        if !char.is_whitespace() {
+            before = [before[1], char];
+        }
+    }
+    rows.len()
+}
+
+/// Walks over a text.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    headings: JsonHeadings,
+    /// Where each object and list begins that is open.
+    starts: Vec<usize>,
+    /// The last sign that is no blank.
+    last: u8,
+    last_string: Range<usize>,
+    /// Tables whose names still hold, by the depth at which they do, and those that have ended.
+    open_tables: Vec<(usize, SecretTable)>,
+    ended: Vec<(usize, SecretTable)>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, late: LateNames) -> Self {
+        let mut headings = JsonHeadings::with_late(late);
+        // Documents on lines are elements of one list.
+        headings.begin(false);
+        Reader {
+            text,
+            at: string_rest(text),
+            headings,
+            starts: vec![0],
+            last: b'[',
+            last_string: 0..0,
+            open_tables: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    /// Reads all that ends before a place.
+    fn read(&mut self, until: usize, found: &mut Vec<PrivatePiece>) {
+        while let Some((token, bytes)) = self.token() {
+            if bytes.end > until {
+                self.at = bytes.start;
+                return;
+            }
+            self.at = bytes.end;
+            self.take(token, &bytes, found);
+            self.last = *self.text.as_bytes().get(bytes.end - 1).unwrap_or(&b' ');
+        }
+    }
+
+    fn take(&mut self, token: Token, bytes: &Range<usize>, found: &mut Vec<PrivatePiece>) {
+        let text = self.text;
+        let word = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+        match token {
+            Token::Begin { is_object } => {
+                self.headings.begin(is_object);
+                self.starts.push(bytes.start);
+            }
+            Token::End if self.starts.len() > 1 => {
+                let start = self.starts.pop().unwrap_or_default();
+                match self.headings.end() {
+                    Ended::Plain => {}
+                    Ended::Pair => push(text, self.last_string.clone(), found),
+                    Ended::Names if bytes.end - start <= MAX_HEADING_BYTES => {
+                        let (heading, rows) = (start..bytes.end, bytes.end..bytes.end);
+                        let table = SecretTable { heading, rows };
+                        self.open_tables.push((self.starts.len(), table));
+                    }
+                    Ended::Names => {}
                 }
-                let is_object = *byte == b'{';
-                open.push(List { is_object, elements: (!is_object).then(Vec::new) });
-                at += 1;
+                self.end_tables(self.starts.len());
             }
-            b']' | b'}' => {
-                let depth = open.len();
-                if let Some(elements) = open.pop().and_then(|list| list.elements) {
-                    let is_member = open.last().is_some_and(|around| around.is_object);
-                    end_of_list(text, &elements, depth, is_member, &mut names, found);
+            Token::Key(key) => self.headings.key(word(&key)),
+            Token::String(string) => {
+                match self.headings.leaf(Some(word(&string))) {
+                    Verdict::Open => {}
+                    Verdict::Whole => push(text, string.clone(), found),
+                    Verdict::Parts(parts) => {
+                        for part in parts {
+                            let part = string.start + part.start..string.start + part.end;
+                            push(text, part, found);
+                        }
+                    }
                 }
-                names = names.filter(|names| open.len() >= names.until);
-                at += 1;
+                self.last_string = string;
             }
-            b'"' => {
-                let end = string_end(text, at + 1);
-                push(&mut open, Element { bytes: at + 1..end, is_string: true });
-                at = end + 1;
+            Token::Word(range) => {
+                if self.headings.leaf(None) == Verdict::Whole {
+                    push(text, range, found);
+                }
             }
-            byte if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.') => {
-                let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-+._".contains(byte);
-                let len = text.as_bytes().iter().skip(at).take_while(is_word).count();
-                push(&mut open, Element { bytes: at..at + len, is_string: false });
-                at += len;
+            Token::End | Token::Other => self.restart(),
+        }
+    }
+
+    /// Forgets what was open: it was no JSON.
+    fn restart(&mut self) {
+        self.end_tables(0);
+        if self.starts.len() > 1 || self.headings.opening_inside(1).is_some() {
+            self.headings.restart();
+            self.headings.begin(false);
+            self.starts.truncate(1);
+        }
+    }
+
+    /// Ends the tables whose names do not hold any more.
+    fn end_tables(&mut self, depth: usize) {
+        while let Some((_, table)) = self.open_tables.last().filter(|(own, _)| *own > depth) {
+            let mut table = table.clone();
+            table.rows.end = self.at.max(table.rows.start);
+            self.open_tables.pop();
+            self.ended.push((depth, table));
+        }
+    }
+
+    /// Gives the next token; nothing at the end of the text.
+    fn token(&self) -> Option<(Token, Range<usize>)> {
+        let mut at = self.at;
+        loop {
+            let rest = self.text.as_bytes().get(at..)?;
+            let byte = rest.first()?;
+            match byte {
+                b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' => at += 1,
+                b'/' if rest.starts_with(b"//") => at += len_to(rest, b"\n"),
+                b'/' if rest.starts_with(b"/*") => at += len_to(rest, b"*/"),
+                _ => break,
             }
-            b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' => at += 1,
-            // No JSON: whatever was open is none.
+        }
+        let byte = *self.text.as_bytes().get(at)?;
+        let last = self.text.as_bytes().get(self.at..at)?.iter().rev();
+        let last = *last.clone().find(|byte| !byte.is_ascii_whitespace()).unwrap_or(&self.last);
+        let is_inside = self.starts.len() > 1;
+        let one = at..at + 1;
+        Some(match byte {
+            b'[' => (Token::Begin { is_object: false }, one),
+            b'(' if is_inside => (Token::Begin { is_object: false }, one),
+            b'{' => (Token::Begin { is_object: true }, one),
+            b']' | b'}' => (Token::End, one),
+            b')' if is_inside => (Token::End, one),
+            b'"' => self.string(at, b'"'),
+            b'\'' if is_inside && b"[{(,:".contains(&last) => self.string(at, b'\''),
+            byte if byte.is_ascii_alphanumeric() || b"-+._$".contains(&byte) => {
+                let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-+._$".contains(byte);
+                let len = self.text.as_bytes().iter().skip(at).take_while(is_word).count();
+                let word = at..at + len;
+                match self.is_key(word.end) {
+                    true => (Token::Key(word.clone()), word),
+                    false => (Token::Word(word.clone()), word),
+                }
+            }
             _ => {
-                open.clear();
-                names = None;
-                at += 1;
+                let len = self.text.get(at..)?.chars().next().map_or(1, char::len_utf8);
+                (Token::Other, at..at + len)
             }
+        })
+    }
+
+    fn string(&self, at: usize, quote: u8) -> (Token, Range<usize>) {
+        let end = string_end(self.text, at + 1, quote);
+        let behind = (end + 1).min(self.text.len());
+        let inner = at + 1..end;
+        match self.is_key(behind) {
+            true => (Token::Key(inner), at..behind),
+            false => (Token::String(inner), at..behind),
         }
+    }
+
+    /// Tells whether the sign of a member follows.
+    fn is_key(&self, end: usize) -> bool {
+        let mut rest = self.text.as_bytes().iter().skip(end);
+        rest.find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
     }
 }
 
-fn push(open: &mut [List], element: Element) {
-    let Some(list) = open.last_mut() else { return };
-    match &mut list.elements {
-        Some(elements) if elements.len() < MAX_NAMES => elements.push(element),
-        elements => *elements = None,
-    }
+/// Gives how much of a text belongs to a string that it begins in.
+fn string_rest(text: &str) -> usize {
+    let end = string_end(text, 0, b'"');
+    let signs = |part: &str| part.chars().filter(|char| !char.is_whitespace()).take(2).collect();
+    let before: Option<char> = text.get(..end).and_then(|head| head.trim_end().chars().next_back());
+    let behind: String = signs(text.get(end + 1..).unwrap_or_default());
+    let may_open = before.is_none_or(|before| "[{(,:".contains(before));
+    let closes = match behind.chars().next() {
+        Some(']' | '}' | ':') => !may_open || before.is_none(),
+        Some(',') => !may_open || (before.is_none() && behind.ends_with(['"', '[', '{'])),
+        _ => false,
+    };
+    if closes { end + 1 } else { 0 }
 }
 
-/// A list is a row of the table that is being read, or the names of another one.
-fn end_of_list(
-    text: &str,
-    elements: &[Element],
-    depth: usize,
-    is_member: bool,
-    names: &mut Option<Names>,
-    found: &mut Vec<PrivatePiece>,
-) {
-    let word = |element: &Element| text.get(element.bytes.clone()).unwrap_or_default();
-    if let Some(names) = names
-        && names.depth == depth
-        && names.n_names == elements.len()
-    {
-        for element in names.secrets.iter().filter_map(|at| elements.get(*at)) {
-            let value = word(element);
-            let is_none = matches!(value, "" | "null" | "true" | "false");
-            if !is_none && !is_placeholder(value) {
-                let bytes = element.bytes.clone();
-                found.push(PrivatePiece { kind: PrivateKind::Password, bytes });
-            }
-        }
-        return;
+fn len_to(rest: &[u8], sign: &[u8]) -> usize {
+    let at = rest.windows(sign.len()).position(|window| window == sign);
+    at.map_or(rest.len(), |at| at + sign.len())
+}
+
+fn push(text: &str, value: Range<usize>, found: &mut Vec<PrivatePiece>) {
+    let word = text.get(value.clone()).unwrap_or_default();
+    let is_none = matches!(word, "" | "null" | "None" | "true" | "false");
+    if !is_none && !is_placeholder(word) {
+        found.push(PrivatePiece { kind: PrivateKind::Password, bytes: value });
     }
-    if elements.len() < 2 || !elements.iter().all(|element| element.is_string) {
-        return;
-    }
-    let secrets: Vec<usize> = elements
-        .iter()
-        .enumerate()
-        .filter(|(_, element)| is_secret_name(word(element)))
-        .map(|(at, _)| at)
-        .collect();
-    // Where every element names a secret they are words, and no headings.
-    if secrets.is_empty() || secrets.len() == elements.len() {
-        return;
-    }
-    let (row_depth, until) = if is_member { (depth + 1, depth - 1) } else { (depth, depth - 1) };
-    *names = Some(Names { depth: row_depth, until, n_names: elements.len(), secrets });
 }
 
 /// Gives where a string ends that begins at a place: at its quote, or with the text.
-fn string_end(text: &str, from: usize) -> usize {
+fn string_end(text: &str, from: usize, quote: u8) -> usize {
     let mut bytes = text.as_bytes().iter().enumerate().skip(from);
     while let Some((at, byte)) = bytes.next() {
         match byte {
             b'\\' => {
                 bytes.next();
             }
-            b'"' => return at,
+            byte if *byte == quote => return at,
             _ => {}
         }
     }
@@ -151,14 +328,12 @@ fn string_end(text: &str, from: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::values_of;
     use super::*;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        let values: Vec<&str> = found.iter().map(|piece| &text[piece.bytes.clone()]).collect();
-        assert_eq!(values, expected, "{text}");
+        assert_eq!(values_of(find, text), expected, "{text}");
     }
 
     #[test]
@@ -182,11 +357,92 @@ mod tests {
         check("[[[[\"a\", \"password\"", &[]);
     }
 
+    /// Rows were looked for at one depth, with as many cells as names.
+    #[test]
+    fn rows_of_every_form() {
+        check(
+            r#"[["user","password"],["ann","tiger","x"],["bob"],[7,"lion",[]]]"#,
+            &["tiger", "lion"],
+        );
+        check(
+            r#"[["user","password"],["ann",{"value":"tiger","n":57}],["bob",["lion",["lynx"]]]]"#,
+            &["tiger", "57", "lion", "lynx"],
+        );
+        check(
+            r#"{"columns":[{"name":"user","type":"text"},{"name":"password","type":"text"}],
+                "data":[["ann","tiger"]]}"#,
+            &["tiger"],
+        );
+        check(
+            r#"{"cols":[{"id":"a","label":"user"},{"id":"b","label":"password"}],
+                "rows":[{"c":[{"v":"ann"},{"v":"tiger"}]}]}"#,
+            &["tiger"],
+        );
+        check(r#"{"data":[["ann","tiger"]],"header":["user","password"]}"#, &["tiger"]);
+        check(r#"{"header":["user","password"],"pages":{"1":[["ann","tiger"]]}}"#, &["tiger"]);
+        check(
+            "[\"user\",\"password\"]\n[\"ann\",\"tiger\"]\n[\"bob\",\"lion\"]\n",
+            &["tiger", "lion"],
+        );
+        check("[('user', 'password'), ('ann', 'tiger')]", &["tiger"]);
+        check("{columns: ['user', 'password'], // names\n rows: [['ann', 'tiger']]}", &["tiger"]);
+        check(
+            r#"{"required":["user","password"],"anyOf":[["ann","tiger"]],"enum":["a","b"]}"#,
+            &[],
+        );
+        check(r#"{"grant_types":["password","refresh"],"x":[["a","b"]]}"#, &[]);
+    }
+
+    #[test]
+    fn rows_that_are_strings() {
+        check(r#"["user;password","ann;tiger","bob;lion"]"#, &["tiger", "lion"]);
+        check(r#"{"header":"user;password","rows":["ann;tiger"]}"#, &["tiger"]);
+        check(r#"{"columns":["user","password"],"rows":["ann;tiger"]}"#, &["tiger"]);
+        check(r#"["Forgot the password, again?","yes, indeed"]"#, &[]);
+    }
+
+    #[test]
+    fn values_beside_the_name_of_a_secret() {
+        check(r#"[["host","db"],["password","tiger"],["port","5"]]"#, &["tiger"]);
+        check(r#"[["password","tiger"],["fox","lion"]]"#, &["tiger", "fox"]);
+        check(r#"[["password","user"],["tiger","ann"]]"#, &["tiger"]);
+        check(r#"[{"key":"password","value":"tiger"},{"key":"x","value":"y"}]"#, &["tiger"]);
+        check(r#"{"k":"password","v":{"now":"tiger","old":["lion"]}}"#, &["tiger", "lion"]);
+    }
+
+    /// A part of rows is read by the names that hold for it.
+    #[test]
+    fn parts_of_rows() {
+        let below = |rows: &str, is_begin: bool| {
+            let find = |text: &str, found: &mut Vec<PrivatePiece>| {
+                find_below(r#"["user","password"]"#, text, is_begin, found);
+            };
+            values_of(find, rows).join(" ")
+        };
+        assert_eq!(below(r#"["ann","tiger"],["bob","lion"]]}"#, true), "tiger lion");
+        assert_eq!(below(r#"n","tiger"],["bob","lion"]]}"#, false), "n\",\"tiger\" lion");
+        assert_eq!(below(r#"{"c":["bob","lion"]}]"#, true), "lion");
+        let text =
+            r#"{"x":[1],"columns":["user","password"],"rows":[["ann","tiger"],["b","lion"]]}"#;
+        let [table] = &tables(text)[..] else { panic!("{:?}", tables(text)) };
+        assert_eq!(&text[table.heading.clone()], r#"["user","password"]"#);
+        assert_eq!(&text[table.rows.clone()], r#","rows":[["ann","tiger"],["b","lion"]]}"#);
+        let from = text.find("tiger").unwrap() + 2;
+        let (opening, row) = context(text, from).unwrap();
+        assert_eq!(opening, r#"{"columns":["-","password"],"-":["#);
+        assert_eq!(&text[row..from], r#"["ann","ti"#);
+        assert_eq!(context(text, 5), None);
+    }
+
     #[test]
     fn it_takes_one_walk() {
-        let text = "[".repeat(200_000) + &"\"password\",".repeat(20_000);
-        let mut found = Vec::new();
-        find(&text, &mut found);
-        assert_eq!(found, []);
+        for text in [
+            "[".repeat(200_000) + &"\"password\",".repeat(20_000),
+            "[1,".repeat(200_000),
+            "{\"columns\":[\"a\",\"password\"],\"r\":[".repeat(20_000),
+            "'[\"".repeat(100_000),
+        ] {
+            find(&text, &mut Vec::new());
+        }
     }
 }

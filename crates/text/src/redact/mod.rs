@@ -24,6 +24,7 @@ mod environment;
 mod escapes;
 mod hashes;
 mod iban;
+mod json_headings;
 mod json_rows;
 mod key_block;
 mod names;
@@ -35,13 +36,17 @@ mod phrases;
 mod placeholder;
 mod provider_keys;
 mod random_strings;
+mod said_email;
 mod secret_words;
 mod signs;
 mod sql;
+mod strings;
 mod values;
 
 #[cfg(test)]
 mod forms_tests;
+#[cfg(test)]
+mod json_tests;
 #[cfg(test)]
 mod table_tests;
 #[cfg(test)]
@@ -51,6 +56,7 @@ use std::ops::Range;
 
 pub use columns::{SecretTable, context_before, is_secret_heading, secret_tables};
 pub use credentials::is_secret_name;
+pub use json_headings::{Ended, JsonHeadings, LateNames, Verdict};
 pub(crate) use own_keys::generation as own_keys_generation;
 pub use own_keys::hide_keys;
 pub use window::{
@@ -150,9 +156,14 @@ pub fn find_private(text: &str) -> Vec<PrivatePiece> {
         let in_plain = found_by(&plain.text, Signs::of(&plain.text));
         found.extend(in_plain.into_iter().filter_map(|piece| plain.in_source(piece, text)));
     }
+    let mut in_strings = Vec::new();
+    if signs.is_announced() && text.contains('\\') {
+        strings::find(text, &mut in_strings);
+    }
     if !found.is_empty() && text.contains('\\') {
         found = found.into_iter().filter_map(|piece| escapes::outside(piece, text)).collect();
     }
+    found.append(&mut in_strings);
     without_overlaps(found)
 }
 
@@ -171,8 +182,7 @@ fn found_by(text: &str, signs: Signs) -> Vec<PrivatePiece> {
     random_strings::find_headless(text, &mut found);
     if signs.is_announced() || credentials::announces_in_other_letters(text) {
         credentials::find(text, &mut found);
-        columns::find(text, &mut found);
-        json_rows::find(text, &mut found);
+        columns::find_tables(text, &mut found);
         sql::find(text, &mut found);
     }
     if signs.has_equals() {
@@ -190,7 +200,7 @@ fn found_by(text: &str, signs: Signs) -> Vec<PrivatePiece> {
     if signs.has_at() {
         email::find(text, &mut found);
     }
-    email::find_said(text, &mut found);
+    said_email::find(text, &mut found);
     found
 }
 

@@ -32,6 +32,9 @@ const QUALIFIERS: &[&str] = &[
     "alt",
     "primary",
     "secondary",
+    "value",
+    "stringvalue",
+    "s",
 ];
 
 /// The longest note in brackets behind a name, in bytes.
@@ -69,19 +72,19 @@ fn without_note(name: &str) -> &str {
     }
 }
 
-/// `password2`, `password_2`, `Password 2`.
+/// `password2`, `password_2`, `Password 2`, `password.0` of a list.
 fn without_number(name: &str) -> &str {
     let head = name.trim_end_matches(|char: char| char.is_ascii_digit());
     let n_digits = name.len() - head.len();
     if head.is_empty() || !(1..=MAX_NUMBER_DIGITS).contains(&n_digits) {
         return name;
     }
-    head.strip_suffix(['_', '-', ' ']).unwrap_or(head)
+    head.strip_suffix(['_', '-', ' ', '.']).unwrap_or(head)
 }
 
 /// `password_old`, `token-prod`, `Password new`.
 fn without_word(name: &str) -> &str {
-    match name.rsplit_once(['_', '-', ' ']) {
+    match name.rsplit_once(['_', '-', ' ', '.']) {
         Some((head, word))
             if !head.is_empty() && QUALIFIERS.iter().any(|one| one.eq_ignore_ascii_case(word)) =>
         {
@@ -99,7 +102,7 @@ pub(super) fn qualifier_len(rest: &str) -> usize {
     let Some(at) = line.find([':', '=', '：', '"', '\'']) else { return 0 };
     let tail = line.get(..at).unwrap_or_default();
     let qualifier = tail.trim_end();
-    let is_name = qualifier.starts_with(['_', '-', ' ', '('])
+    let is_name = qualifier.starts_with(['_', '-', ' ', '(', '.'])
         || qualifier.starts_with(|char: char| char.is_ascii_digit());
     // Judged by the same rules, as the end of a name of one letter.
     let is_qualifier = is_name && !qualifier.is_empty() && {
@@ -128,6 +131,9 @@ mod tests {
             "password (old) 2",
             "password-new",
             "password new",
+            "password.0",
+            "password.stringValue",
+            "password.S",
         ] {
             assert_eq!(without_qualifiers(name), "password", "{name}");
         }
@@ -146,6 +152,8 @@ mod tests {
             (" 2: x", 2),
             ("= x", 0),
             (" reset: x", 0),
+            (".12: x", 3),
+            (".length: x", 0),
             ("_hash=x", 0),
             (" (new) x", 0),
             ("2 x", 0),

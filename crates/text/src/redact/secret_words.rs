@@ -159,6 +159,22 @@ pub(super) const WORDS: &[&str] = &[
     "netzwerkschlüssel",
 ];
 
+/// Names of codes that are secret, in lower case: as the end of a name, or before digits. `pinned`,
+/// `pin_code` and `PIN code` (of a place) are other words.
+pub(super) const CODES: &[&str] = &["pin", "cvv", "cvv2", "cvc", "cvc2", "otp", "puk"];
+
+/// Tells whether a value can be a code of that name, in lower case.
+pub(super) fn is_code(name: &str, value: &str) -> Option<bool> {
+    let n_digits = match name {
+        "pin" => 4..=12,
+        "otp" | "puk" => 4..=10,
+        name if CODES.contains(&name) => 3..=4,
+        _ => return None,
+    };
+    let is_digits = value.bytes().all(|byte| byte.is_ascii_digit());
+    Some(is_digits && n_digits.contains(&value.len()))
+}
+
 /// Words that also name counts, kinds, codes and speech, in lower case and the singular: what is
 /// behind them must look random.
 const GENERAL: &[&str] = &[

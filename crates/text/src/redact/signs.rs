@@ -4,48 +4,54 @@
 //! without which a finder finds nothing are therefore looked for together: one step for each byte,
 //! where each finder alone took as many.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::automaton::Automaton;
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, StartKind};
 
-use super::{commands, cookies, credentials, hashes, key_block, plain, provider_keys};
+use super::{
+    commands, cookies, credentials, hashes, key_block, plain, provider_keys, secret_words,
+};
 
 /// Which of the constants below a text has: a finder whose sign is missing need not look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Signs(u8);
+pub(super) struct Signs(u16);
 
 /// Something was escaped, or is written in words: see [`plain`].
-const ESCAPES: u8 = 1;
+const ESCAPES: u16 = 1;
 /// A block of a key, or a secret in an address.
-const BLOCKS: u8 = 1 << 1;
+const BLOCKS: u16 = 1 << 1;
 /// A word that announces a secret, with ASCII letters alone.
-const ANNOUNCED: u8 = 1 << 2;
+const ANNOUNCED: u16 = 1 << 2;
 /// A program that is given a password, as a word.
-const PROGRAMS: u8 = 1 << 3;
-const COOKIES: u8 = 1 << 4;
-const HASHES: u8 = 1 << 5;
+const PROGRAMS: u16 = 1 << 3;
+const COOKIES: u16 = 1 << 4;
+const HASHES: u16 = 1 << 5;
 /// A sign between a name and a value.
-const EQUALS: u8 = 1 << 6;
-const AT: u8 = 1 << 7;
+const EQUALS: u16 = 1 << 6;
+const AT: u16 = 1 << 7;
+/// The name of a code that is secret, as a word.
+const CODES: u16 = 1 << 8;
 /// What is looked for in any case; the other signs are written in one way.
-const IN_ANY_CASE: u8 = ANNOUNCED | PROGRAMS | COOKIES;
+const IN_ANY_CASE: u16 = ANNOUNCED | PROGRAMS | COOKIES | CODES;
 
 static FINDER: LazyLock<Finder> = LazyLock::new(Finder::new);
 
 /// All signs, and what each is one of.
 struct Finder {
     automaton: DFA,
-    signs: Vec<(Vec<u8>, u8)>,
+    signs: Vec<(Vec<u8>, u16)>,
 }
 
 impl Finder {
     fn new() -> Self {
-        let mut signs: Vec<(Vec<u8>, u8)> = vec![];
-        let mut add = |sign: &str, kind: u8| signs.push((sign.as_bytes().to_vec(), kind));
+        let mut signs: Vec<(Vec<u8>, u16)> = vec![];
+        let mut add = |sign: &str, kind: u16| signs.push((sign.as_bytes().to_vec(), kind));
         plain::signs().for_each(|sign| add(sign, ESCAPES));
         key_block::SIGNS.iter().chain(provider_keys::SIGNS).for_each(|sign| add(sign, BLOCKS));
+        secret_words::CODES.iter().for_each(|sign| add(sign, CODES));
         credentials::hints().iter().for_each(|sign| add(sign, ANNOUNCED));
         commands::programs().for_each(|sign| add(sign, PROGRAMS));
         add(cookies::HEADER, COOKIES);
@@ -65,13 +71,13 @@ impl Finder {
 impl Signs {
     /// Every finder is asked.
     #[cfg(test)]
-    pub(super) const ALL: Signs = Signs(u8::MAX);
+    pub(super) const ALL: Signs = Signs(u16::MAX);
 
     /// Looks at a text.
     pub(super) fn of(text: &str) -> Self {
         let Finder { automaton, signs } = &*FINDER;
-        let mut seen = 0_u8;
-        let Ok(mut state) = automaton.start_state(Anchored::No) else { return Signs(u8::MAX) };
+        let mut seen = 0_u16;
+        let Ok(mut state) = automaton.start_state(Anchored::No) else { return Signs(u16::MAX) };
         for (at, byte) in text.bytes().enumerate() {
             state = automaton.next_state(Anchored::No, state, byte);
             if !automaton.is_special(state) || !automaton.is_match(state) {
@@ -87,6 +93,7 @@ impl Signs {
                 let is_as_written = || text.as_bytes().get(place.clone()) == Some(sign);
                 let is_seen = match *kind {
                     PROGRAMS => commands::is_word(text, place),
+                    CODES => is_part(text, &place),
                     kind => kind & IN_ANY_CASE != 0 || is_as_written(),
                 };
                 if is_seen {
@@ -106,7 +113,7 @@ impl Signs {
     }
 
     pub(super) fn is_announced(self) -> bool {
-        self.0 & ANNOUNCED != 0
+        self.0 & (ANNOUNCED | CODES) != 0
     }
 
     pub(super) fn has_programs(self) -> bool {
@@ -128,6 +135,18 @@ impl Signs {
     pub(super) fn has_at(self) -> bool {
         self.0 & AT != 0
     }
+}
+
+/// Tells whether a place of a text is a word or a part of a name: `pin`, `CARD_PIN`, `cardPin`.
+fn is_part(text: &str, place: &Range<usize>) -> bool {
+    let bytes = text.as_bytes();
+    let before = place.start.checked_sub(1).and_then(|at| bytes.get(at));
+    let first = bytes.get(place.start);
+    let starts = before.is_none_or(|before| {
+        let is_inner = before.is_ascii_lowercase() && first.is_some_and(u8::is_ascii_uppercase);
+        !before.is_ascii_alphabetic() || is_inner
+    });
+    starts && !bytes.get(place.end).is_some_and(u8::is_ascii_alphabetic)
 }
 
 /// Gives the place of the first ASCII digit at or behind a place, eight bytes at a time.
@@ -167,6 +186,9 @@ mod tests {
                 PROGRAMS => lower
                     .match_indices(&sign.to_ascii_lowercase())
                     .any(|(at, sign)| commands::is_word(&lower, at..at + sign.len())),
+                CODES => lower
+                    .match_indices(sign)
+                    .any(|(at, sign)| is_part(text, &(at..at + sign.len()))),
                 kind if kind & IN_ANY_CASE != 0 => lower.contains(sign),
                 _ => text.contains(sign),
             };

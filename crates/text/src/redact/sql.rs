@@ -143,14 +143,12 @@ fn push(text: &str, value: &Range<usize>, found: &mut Vec<PrivatePiece>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::values_of;
     use super::*;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        let values: Vec<&str> = found.iter().map(|piece| &text[piece.bytes.clone()]).collect();
-        assert_eq!(values, expected, "{text}");
+        assert_eq!(values_of(find, text), expected, "{text}");
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct Table {
     pub(super) separator: char,
     pub(super) n_cells: usize,
     pub(super) secrets: Vec<usize>,
+    /// What the columns of secrets are called, in lower case.
+    pub(super) names: Vec<String>,
 }
 
 /// What a line below headings is.
@@ -70,7 +72,7 @@ pub(super) enum Quotes {
 
 impl Table {
     pub(super) fn of(line: &str) -> Option<Table> {
-        if line.len() > MAX_HEADING_BYTES {
+        if line.len() > MAX_HEADING_BYTES || is_json(line) {
             return None;
         }
         if let Some(wiki) = Table::of_wiki(line) {
@@ -101,7 +103,9 @@ impl Table {
         let is_headings = cells.iter().map(heading).all(|heading| {
             heading.chars().count() <= n_chars && heading.split_whitespace().count() <= n_words
         });
-        is_headings.then_some(Table { separator, n_cells: cells.len(), secrets })
+        let names = secrets.iter().filter_map(|at| cells.get(*at)).map(heading).map(in_lower_case);
+        let (names, n_cells) = (names.collect(), cells.len());
+        is_headings.then_some(Table { separator, n_cells, secrets, names })
     }
 
     /// Headings of wikis, which have two signs between cells where rows may have one:
@@ -121,21 +125,46 @@ impl Table {
         // The row has a sign before its first cell, and with one sign between them after its last.
         let n_cells = if step == 1 { names.len() + 2 } else { 2 * names.len() };
         let is_table = !secrets.is_empty() && secrets.len() < names.len();
-        is_table.then_some(Table { separator: '|', n_cells, secrets })
+        let is_name = |name: &&str| is_secret_name(unquoted(name));
+        let called = names.iter().copied().filter(is_name).map(unquoted).map(in_lower_case);
+        let called = called.collect();
+        is_table.then_some(Table { separator: '|', n_cells, secrets, names: called })
     }
 
     /// Gives a line of headings for a table of this form.
     pub(super) fn headings(&self) -> String {
         let headings: Vec<&str> = (0..self.n_cells)
-            .map(|at| if self.secrets.contains(&at) { "password" } else { "-" })
+            .map(|at| if self.secrets.contains(&at) { self.name() } else { "-" })
             .collect();
         headings.join(&self.separator.to_string())
+    }
+
+    /// Gives a name for columns of secrets, the first of theirs where it can be written anywhere.
+    fn name(&self) -> &str {
+        let is_plain = |name: &&String| !name.contains(['"', '\'', '\n', '|', ',', ';', '\t', '&']);
+        self.names.first().filter(is_plain).map_or("password", String::as_str)
     }
 
     pub(super) fn shares_secret(&self, other: &Table) -> bool {
         self.separator == other.separator
             && self.n_cells == other.n_cells
             && self.secrets.iter().any(|at| other.secrets.contains(at))
+    }
+
+    /// Tells whether a row that names secrets where these headings do names them in the same
+    /// words, as where headings are repeated on every page. Passwords are words such as
+    /// `MyPassword` as well.
+    pub(super) fn is_repeated_in(&self, row: &str) -> bool {
+        let cells = cells(row, self.separator, Quotes::Hold);
+        let mut names = self
+            .secrets_of(&cells)
+            .into_iter()
+            .map(|cell| in_lower_case(unquoted(row.get(cell).unwrap_or_default())));
+        let is_filled = |cell: &&Range<usize>| {
+            row.get((*cell).clone()).is_some_and(|cell| !unquoted(cell).is_empty())
+        };
+        let filled: Vec<Range<usize>> = cells.iter().filter(is_filled).cloned().collect();
+        looks_like_headings(row, &filled) && names.any(|name| self.names.contains(&name))
     }
 
     pub(super) fn add(&mut self, other: &Table) {
@@ -298,6 +327,10 @@ impl Table {
     }
 }
 
+fn in_lower_case(name: &str) -> String {
+    name.to_lowercase()
+}
+
 fn sure_row(bytes: Range<usize>, secrets: Vec<Range<usize>>) -> Line {
     Line::Row(Row { bytes, secrets, is_sure: true, is_unfinished: false })
 }
@@ -324,6 +357,13 @@ pub(super) fn trimmed(text: &str, line: Range<usize>) -> &str {
 /// Gives what a cell says without marks around it.
 pub(super) fn unquoted(cell: &str) -> &str {
     cell.trim().trim_end_matches("\\\\").trim().trim_matches(['"', '\'', '*', '`']).trim()
+}
+
+/// Tells whether a line is one of JSON, whose commas do not separate cells.
+fn is_json(line: &str) -> bool {
+    let line = line.trim_start();
+    let inner = line.trim_start_matches(['[', '{', ' ']);
+    inner.len() < line.len() && inner.starts_with('"')
 }
 
 fn is_rule(line: &str) -> bool {

@@ -69,6 +69,13 @@ fn corpus() {
     assert!(precision >= MIN_PRECISION && recall >= MIN_RECALL, "{precision} {recall}\n{faults}");
 }
 
+/// Gives what a finder finds, as the text has it.
+pub(super) fn values_of(find: impl Fn(&str, &mut Vec<PrivatePiece>), text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    find(text, &mut found);
+    found.iter().map(|piece| &text[piece.bytes.clone()]).collect()
+}
+
 #[track_caller]
 fn check(text: &str, expected: &str) {
     assert_eq!(redact(text).text, expected);
@@ -533,6 +540,11 @@ fn markup_phrases_and_mappings_hide_their_values() {
         "\"passwords\": {\"ann\": \"Gr8tHorse77\", \"bob\" : \"Gr8tHorse78\"}",
         "secrets:\n  db: Gr8tHorse77\n  mail: \"Gr8tHorse78\"\n",
         "\"password\",\"Gr8tHorse77\"\n",
+        "host | a | b\npassword | Gr8tHorse77 | Gr8tHorse78\n",
+        "| | test | live |\n|---|---|---|\n| password | - | Gr8tHorse77 |\n",
+        "password.0: Gr8tHorse77\npassword.1: Gr8tHorse78\n",
+        "fields.password.stringValue: Gr8tHorse77\nItem.password.S: Gr8tHorse78\n",
+        "Password:\n\n\nGr8tHorse77\n",
         "pay with 41111111 11111111",
         "pay with 4111&nbsp;1111&nbsp;1111&nbsp;1111",
         "pay with 4111 – 1111 – 1111 – 1111",
@@ -552,6 +564,9 @@ fn markup_phrases_and_mappings_hide_their_values() {
         "\"tokens\": {\"type\": \"bearer\", \"kind\": \"refresh\"}",
         "{\"type\": \"password\", \"label\": \"Kind7Words\"}",
         "password reset: Monday",
+        "| password | varchar | utf8mb4 | not null |",
+        "| secret_key | string | 2.1.0 | v1beta22 |",
+        "{\"password\": {\"type\": \"string\", \"description\": \"At least 8 characters\"}}",
         "passwords: see chapter 7",
     ] {
         assert_eq!(redact(text).text, text);

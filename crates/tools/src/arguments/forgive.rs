@@ -1,15 +1,19 @@
 //! What language models send without harm is taken: null and empty text for an optional
 //! argument, numbers and booleans written as text, 0 and 1 for booleans, numbers where text is
-//! expected, one value where a list is expected, names or numbers with commas between them where a
-//! list of such is, nulls in a list of texts, a text where an object needs nothing but that
-//! text, lists and objects written as JSON text, an empty list for an empty object, one of a few
-//! names in other case or in another word for it, dashes that look like a hyphen where a pattern has one.
+//! expected, one value where a list is expected and a list of one where a value is, names or
+//! numbers with commas between them where a list of such is, nulls and empty texts in a list of
+//! texts, a text where an object needs nothing but that text, lists and objects written as JSON
+//! text, an empty list for an empty object, one of a few names in other case or in another word for
+//! it, dashes that look like a hyphen where a pattern has one, and an order in any of the forms that
+//! other interfaces have ([`super::orders`]).
 //!
 //! Nothing is guessed: a value changes only when it does not have a type that the schema
 //! allows, and only when nothing of it is lost. What cannot be converted stays as it was, for
 //! the validator to refuse.
 
 use serde_json::{Map, Number, Value};
+
+use super::orders;
 
 /// Other words for names in closed lists, which mean exactly the same.
 const SYNONYMS: [(&str, &str); 3] = [("mean", "avg"), ("average", "avg"), ("md", "markdown")];
@@ -37,7 +41,22 @@ pub(super) fn object(
             continue;
         };
         // Inside of filters a null may be looked for.
-        let value = if place.is_empty() { without_nulls(property, value) } else { value };
+        let value = match value {
+            Value::Array(elements) if place.is_empty() => {
+                match without_nothings(property, elements) {
+                    Some(elements) => Value::Array(elements),
+                    // A list of nothing but nothings is no list at all.
+                    None if !required.contains(&name.as_str()) => continue,
+                    None => Value::Array(Vec::new()),
+                }
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => value,
+        };
         if !required.contains(&name.as_str()) && means_absent(property, &value) {
             continue;
         }
@@ -50,6 +69,11 @@ pub(super) fn object(
 /// `minLength: 0` has a use for empty text.
 fn means_absent(schema: &Value, value: &Value) -> bool {
     match value {
+        // A list of no values where one value is expected.
+        Value::Array(elements) if elements.is_empty() => {
+            let kinds = kinds(schema);
+            !kinds.is_empty() && !kinds.contains(&"array") && !kinds.contains(&"object")
+        }
         Value::Null => !kinds(schema).contains(&"null"),
         Value::String(text) => {
             text::is_blank(text) && schema.get("minLength") != Some(&Value::from(0))
@@ -58,14 +82,20 @@ fn means_absent(schema: &Value, value: &Value) -> bool {
     }
 }
 
-/// Leaves nulls out of a list of texts. Empty text stays, and is refused: nothing tells what it was
-/// to be.
-fn without_nulls(schema: &Value, value: Value) -> Value {
-    let Value::Array(mut elements) = value else { return value };
-    if schema.get("items").is_some_and(|items| kinds(items) == ["string"]) {
-        elements.retain(|element| !element.is_null());
-    }
-    Value::Array(elements)
+/// Leaves nulls and empty texts out of a list of texts; gives nothing where nothing is left of a list
+/// that had elements. A list whose texts have to say something keeps the empty ones, to be refused:
+/// each of them has an answer of its own.
+fn without_nothings(schema: &Value, mut elements: Vec<Value>) -> Option<Vec<Value>> {
+    let Some(items) = schema.get("items").filter(|items| kinds(items) == ["string"]) else {
+        return Some(elements);
+    };
+    let n_given = elements.len();
+    let is_nothing = |element: &Value| match element.as_str() {
+        Some(text) => !wants_text(items) && text::is_blank(text),
+        None => element.is_null(),
+    };
+    elements.retain(|element| !is_nothing(element));
+    (n_given == 0 || !elements.is_empty()).then_some(elements)
 }
 
 fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -> Value {
@@ -75,9 +105,15 @@ fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -
                 let text = value.as_str();
                 text.is_some_and(|text| from_json_text(&kinds(branch), text).is_some())
             };
+            // `latency desc, date` are two orders, where both one and a list of them is taken.
+            let is_list = |branch: &&Value| {
+                let of_orders = branch.get("items").is_some_and(orders::is_order);
+                of_orders && value.as_str().is_some_and(|text| text.contains(','))
+            };
             let branch = branches
                 .iter()
-                .find(|branch| fits(&kinds(branch), &value))
+                .find(is_list)
+                .or_else(|| branches.iter().find(|branch| fits(&kinds(branch), &value)))
                 .or_else(|| branches.iter().find(holds_json))
                 .or_else(|| branches.iter().find(|branch| converts(branch, &value)));
             return match branch {
@@ -86,6 +122,7 @@ fn settled(schema: &Value, value: Value, place: &str, notes: &mut Vec<String>) -
             };
         }
     }
+    let value = orders::read(schema, value);
     let kinds = kinds(schema);
     if !kinds.is_empty() && !fits(&kinds, &value) {
         return converted(schema, &kinds, value, place, notes);
@@ -189,6 +226,13 @@ fn converted(
         let members = Map::from_iter([(name.to_owned(), Value::String(text.clone()))]);
         return settled(schema, Value::Object(members), place, notes);
     }
+    if let Value::Array(elements) = &value
+        && !kinds.contains(&"array")
+        && let [only] = elements.as_slice()
+        && !only.is_array()
+    {
+        return settled(schema, only.clone(), place, notes);
+    }
     if kinds.contains(&"array")
         && let Some(list) = listed(schema, &value)
     {
@@ -209,6 +253,9 @@ fn converted(
 fn listed(schema: &Value, value: &Value) -> Option<Value> {
     let text = value.as_str().filter(|text| text.contains(','))?;
     let items = schema.get("items")?;
+    if orders::is_order(items) {
+        return Some(text.split(',').map(str::trim).map(Value::from).collect());
+    }
     let names = super::sentences::strings(items.get("enum"));
     let has_no_comma = match items.get("pattern").and_then(Value::as_str) {
         Some(pattern) => !pattern.contains(','),

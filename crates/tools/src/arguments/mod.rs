@@ -6,6 +6,7 @@
 //! their own structs, which have derived the schema ([`InputSchema`]).
 
 mod forgive;
+mod orders;
 mod schema;
 mod sentences;
 

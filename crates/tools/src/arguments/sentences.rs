@@ -40,7 +40,7 @@ fn order(finding: &ValidationError<'_>) -> (usize, usize) {
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the library adds kinds; each has a sentence")]
 fn refusal(spec: &Spec, finding: &ValidationError<'_>) -> ToolError {
-    let place = Place { spec, path: written(finding.instance_path().as_str()) };
+    let place = ArgumentPlace { spec, path: written(finding.instance_path().as_str()) };
     let received: &Value = finding.instance();
     let whole = Value::Object((**spec.input).clone());
     // The finding names the keyword; what it belongs to says what would be right.
@@ -112,16 +112,16 @@ fn written(pointer: &str) -> String {
 }
 
 /// Where in the arguments a finding is.
-struct Place<'a> {
+struct ArgumentPlace<'a> {
     spec: &'a Spec,
     path: String,
 }
 
-impl<'a> Place<'a> {
-    fn member(&self, name: &str) -> Place<'a> {
+impl<'a> ArgumentPlace<'a> {
+    fn member(&self, name: &str) -> ArgumentPlace<'a> {
         let path =
             if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
-        Place { spec: self.spec, path }
+        ArgumentPlace { spec: self.spec, path }
     }
 
     /// Puts together the error: the contract's sentence first where it gives one.
@@ -143,7 +143,7 @@ impl<'a> Place<'a> {
     }
 }
 
-fn missing(place: &Place<'_>, property: Option<&Value>) -> ToolError {
+fn missing(place: &ArgumentPlace<'_>, property: Option<&Value>) -> ToolError {
     let plain = format!("{} is required", place.path);
     let sentence = place.spec.sentence(&format!("{}.required", place.path));
     let wanted = property.map(describe).unwrap_or_default();
@@ -159,7 +159,7 @@ fn missing(place: &Place<'_>, property: Option<&Value>) -> ToolError {
 }
 
 fn unknown(
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     name: &str,
     value: &Value,
     properties: &Map<String, Value>,
@@ -192,7 +192,11 @@ fn unknown(
     })
 }
 
-fn wrong_type(place: &Place<'_>, schema: &Map<String, Value>, received: &Value) -> ToolError {
+fn wrong_type(
+    place: &ArgumentPlace<'_>,
+    schema: &Map<String, Value>,
+    received: &Value,
+) -> ToolError {
     let expected = describe(&Value::Object(schema.clone()));
     let plain = format!("`{}` must be {expected}, not {}", place.path, kind(received));
     place.refuse("type", plain, received).with_detail("allowed", expected)
@@ -200,7 +204,7 @@ fn wrong_type(place: &Place<'_>, schema: &Map<String, Value>, received: &Value) 
 
 /// Of several forms, the one that the value begins to have says what is wrong with it.
 fn no_branch(
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     branches: &[Value],
     received: &Value,
     finding: &ValidationError<'_>,
@@ -230,7 +234,11 @@ fn no_branch(
     place.refuse("type", plain, received).with_detail("allowed", expected)
 }
 
-fn not_listed(place: &Place<'_>, schema: &Map<String, Value>, received: &Value) -> ToolError {
+fn not_listed(
+    place: &ArgumentPlace<'_>,
+    schema: &Map<String, Value>,
+    received: &Value,
+) -> ToolError {
     let allowed = match schema.get("enum") {
         Some(Value::Array(allowed)) => allowed.clone(),
         _ => schema.get("const").cloned().into_iter().collect(),
@@ -250,7 +258,7 @@ fn not_listed(place: &Place<'_>, schema: &Map<String, Value>, received: &Value) 
 }
 
 fn out_of_range(
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     schema: &Map<String, Value>,
     received: &Value,
     rule: &str,
@@ -271,7 +279,7 @@ fn out_of_range(
 }
 
 fn wrong_length(
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     schema: &Map<String, Value>,
     received: &Value,
     n_chars: u64,
@@ -287,7 +295,11 @@ fn wrong_length(
     place.refuse(refusal.rule, plain, received).with_detail("allowed", refusal.allowed)
 }
 
-fn wrong_count(place: &Place<'_>, schema: &Map<String, Value>, n_elements: u64) -> ToolError {
+fn wrong_count(
+    place: &ArgumentPlace<'_>,
+    schema: &Map<String, Value>,
+    n_elements: u64,
+) -> ToolError {
     let limit = |name: &str| schema.get(name).and_then(Value::as_u64);
     let length = Length { n: n_elements, least: limit("minItems"), most: limit("maxItems") };
     let refusal = length.refusal("element", ["minItems", "maxItems"]);

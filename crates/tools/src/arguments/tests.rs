@@ -163,7 +163,7 @@ fn names_in_other_case_are_taken_and_words_for_booleans_are_not() {
         let plain = json!({ "query": "x", "nested": { "depth": is_so } });
         assert_eq!(depth(said.clone()), Ok(plain), "{said}");
     }
-    for said in [json!(2), json!("yes"), json!("maybe"), json!(0.5), json!([true])] {
+    for said in [json!(2), json!("yes"), json!("maybe"), json!(0.5), json!([true, true])] {
         assert!(depth(said.clone()).is_err(), "{said}");
     }
     assert!(take(json!({ "query": "x", "format": "yaml" })).is_err());
@@ -231,4 +231,75 @@ fn lists_are_read_as_they_are_written() {
     assert!(take(json!({ "years": "2019, soon" })).is_err());
     let error = take(json!({ "measures": ["avg(latency)"] })).unwrap_err();
     assert!(error.contains("`count`") && error.contains("an object with `op`"), "{error}");
+}
+
+/// A list of one where a value is expected, an empty text in a list and an order in another form were
+/// refused, though they can mean one thing.
+#[test]
+fn what_can_mean_one_thing_is_taken() {
+    let order = json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string", "enum": ["latency", "date"] },
+            "desc": { "type": "boolean" },
+        },
+        "required": ["id"],
+        "additionalProperties": false,
+    });
+    let spec = Spec::read_only("sample", "Sample", "A sample.").with_input(json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "minLength": 1 },
+            "k": { "type": "integer" },
+            "explain": { "type": "boolean" },
+            "format": { "type": "string", "enum": ["json", "csv"] },
+            "exts": { "type": "array", "items": { "type": "string" } },
+            "queries": { "type": "array", "items": { "type": "string", "minLength": 1 } },
+            "sort": { "anyOf": [order, { "type": "array", "items": order }] },
+            "orders": { "type": "array", "items": order },
+        },
+        "required": ["query"],
+    }));
+    let take = |arguments: Value| {
+        let mut all = json!({ "query": "x" });
+        all.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
+        let taken = accept(&spec, all.as_object().unwrap().clone());
+        taken.map(|taken| Value::Object(taken.arguments)).map_err(|error| error.message)
+    };
+    let down = json!({ "id": "latency", "desc": true });
+    for (said, meant) in [
+        (json!({ "query": ["x"] }), json!({})),
+        (json!({ "k": [2] }), json!({ "k": 2 })),
+        (json!({ "k": ["2"] }), json!({ "k": 2 })),
+        (json!({ "k": [] }), json!({})),
+        (json!({ "explain": [true] }), json!({ "explain": true })),
+        (json!({ "format": ["JSON"] }), json!({ "format": "json" })),
+        (json!({ "exts": [""] }), json!({})),
+        (json!({ "exts": ["", null, " "] }), json!({})),
+        (json!({ "exts": ["md", ""] }), json!({ "exts": ["md"] })),
+        (json!({ "exts": [] }), json!({ "exts": [] })),
+        (json!({ "sort": "-latency" }), json!({ "sort": down })),
+        (json!({ "sort": "latency desc" }), json!({ "sort": down })),
+        (json!({ "sort": ["-latency"] }), json!({ "sort": [down] })),
+        (json!({ "sort": { "latency": "desc" } }), json!({ "sort": down })),
+        (json!({ "sort": "latency desc, date" }), json!({ "sort": [down, { "id": "date" }] })),
+        (json!({ "orders": "-latency" }), json!({ "orders": [down] })),
+        (
+            json!({ "orders": ["latency desc", "date"] }),
+            json!({ "orders": [down, { "id": "date" }] }),
+        ),
+    ] {
+        let mut expected = json!({ "query": "x" });
+        expected.as_object_mut().unwrap().extend(meant.as_object().unwrap().clone());
+        assert_eq!(take(said.clone()), Ok(expected), "{said}");
+    }
+    for refused in [
+        json!({ "k": [1, 2] }),
+        json!({ "query": [] }),
+        json!({ "queries": [""] }),
+        json!({ "sort": "-nothing" }),
+        json!({ "sort": "latency sideways" }),
+    ] {
+        assert!(take(refused.clone()).is_err(), "{refused}");
+    }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use text::Budget;
 
 use super::answer::error;
-use crate::paging::{Filled, RankedPage, fill_ranked, in_fixed_order, n_needed, take_page};
+use crate::paging::{Behind, Filled, RankedPage, fill_ranked, in_fixed_order, n_needed, take_page};
 use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// What an agent is told about a tool whose user said nothing.
@@ -160,8 +160,9 @@ pub fn page_of_chunks(
         }
     };
     let mut found = found.map_err(error)?;
-    let (hits, looked_to) = (&mut found.results, found.looked_to);
-    let (rest, looked_to) = take_page(hits, |hit| &hit.walk_name, &given, top_k, looked_to);
+    let behind = Behind { looked_to: found.looked_to, has_unjudged: false };
+    let hits = &mut found.results;
+    let (rest, looked_to) = take_page(hits, |hit| &hit.walk_name, &given, top_k, behind);
     let results: Vec<Value> = found.results.iter().map(|result| json!(result)).collect();
     let names = found.results.iter().map(|result| vec![result.walk_name.as_str()]).collect();
     let answer = Answer::new(json!({ "query": found.query, "results": [] }));

@@ -51,9 +51,16 @@ fn blank_queries_are_no_queries() {
 #[test]
 fn extensions_are_extensions() {
     let fixture = Fixture::new();
-    for exts in [json!(["  "]), json!(["nonsense!!"]), json!(["\u{200b}"]), json!([".", "pdf"])] {
-        let tool = SearchFiles::new(fixture.files.clone());
+    let tool = SearchFiles::new(fixture.files.clone());
+    for exts in [json!(["nonsense!!"]), json!([".", "pdf"])] {
         check_refused(&tool, &json!({ "query": "x", "exts": exts }));
+    }
+    // A list of nothing is no list: it was refused, though an empty text in its place was not.
+    let spec = tool.spec(&Caller::local_admin()).unwrap();
+    for exts in [json!([""]), json!(["  ", null]), json!(["\u{200b}"])] {
+        let arguments = json!({ "query": "x", "exts": exts });
+        let taken = accept(&spec, arguments.as_object().unwrap().clone()).unwrap();
+        assert_eq!(taken.arguments.get("exts"), None, "{exts}");
     }
 }
 

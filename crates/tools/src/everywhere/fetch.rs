@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::search::url;
-use crate::{Answer, Call, Code, Spec, Tool, ToolError};
+use crate::read_on::{self, From, ReadOn};
+use crate::{Answer, Call, Code, Spec, Tool, ToolError, Walk};
 
 /// The longest text of one answer, in characters.
 const MAX_TEXT_CHARS: usize = 60_000;
@@ -29,7 +30,8 @@ struct Arguments {
     #[schemars(length(min = 1, max = 8_192))]
     id: String,
     /// where to read on: `next` or `prev` of the answer before
-    offset: Option<usize>,
+    #[schemars(with = "Option<usize>", extend("type" = ["integer", "string"]))]
+    offset: Option<ReadOn>,
 }
 
 impl Fetch {
@@ -106,7 +108,7 @@ impl Fetch {
         {
             value["truncated"] = json!(true);
             if end < total {
-                value["next"] = json!(end.to_string());
+                value["next"] = json!(read_on::next(&walk_of(id), end));
             }
             if start == end {
                 let unit = if source == "tables" { "row" } else { "character" };
@@ -117,20 +119,31 @@ impl Fetch {
             }
             if start > 0 {
                 // As long as the place that it is going to be.
-                value["prev"] = json!(start.to_string());
+                value["prev"] = json!(read_on::prev(&walk_of(id), start, start));
             }
         }
         value
     }
 
     /// Reads as much from a place as an answer holds.
-    fn page(&self, call: &Call<'_>, id: &str, offset: Option<usize>) -> Result<Page, ToolError> {
-        let mut part = Part { offset, max_chars: MAX_TEXT_CHARS.min(call.budget.chars) };
+    fn page(&self, call: &Call<'_>, id: &str, from: Option<From>) -> Result<Page, ToolError> {
+        let most = MAX_TEXT_CHARS.min(call.budget.chars);
+        let mut part = Part { offset: from.map(|from| from.start), max_chars: most };
+        let end = from.and_then(|from| from.end);
         let mut n_rounds = 0;
         loop {
             let (source, fetched) = self.service.fetch(call.caller, id, &part).map_err(error)?;
             let value = self.written(id, source, &fetched);
             n_rounds += 1;
+            // What is asked for up to a place is not shown behind it, where it is counted in characters.
+            if let (Some(end), Some(span)) = (end, fetched.span)
+                && source != "tables"
+                && span.end > end
+                && n_rounds < MAX_ROUNDS
+            {
+                part.max_chars = end.saturating_sub(span.start).max(1);
+                continue;
+            }
             match call.budget.allowed_chars(&value.to_string()) {
                 // The text is what makes it long: less of it is read, from the same place.
                 Some(allowed) if n_rounds < MAX_ROUNDS && part.max_chars > 1 => {
@@ -150,7 +163,8 @@ impl Fetch {
         let least = if end == total { MAX_TEXT_CHARS / 2 } else { 1 };
         let mut n_back = (end - start).max(least).min(start);
         for _ in 0..MAX_STEPS {
-            let before = self.page(call, id, Some(start - n_back))?.fetched.span;
+            let before =
+                self.page(call, id, Some(From { start: start - n_back, end: None }))?.fetched.span;
             let Some(before) = before.filter(|before| before.end < start) else {
                 return Ok(start - n_back);
             };
@@ -160,6 +174,11 @@ impl Fetch {
         // Every page holds one at least.
         Ok(start - 1)
     }
+}
+
+/// Gives the walk through the text of an id.
+fn walk_of(id: &str) -> Walk {
+    Walk::of("fetch", &json!([id]))
 }
 
 /// Takes an id, or the `url` that `search` gave with it.
@@ -179,9 +198,12 @@ impl Tool for Fetch {
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { id, offset } = call.parse()?;
         let id = id_in(&id).to_owned();
-        let Page { mut value, fetched } = self.page(call, &id, offset)?;
+        let walk = walk_of(&id);
+        let from = offset.map(|offset| offset.place(&walk)).transpose()?;
+        let Page { mut value, fetched } = self.page(call, &id, from)?;
         if let Some(page) = fetched.span.as_ref().filter(|page| page.start > 0) {
-            value["prev"] = json!(self.place_before(call, &id, page)?.to_string());
+            value["prev"] =
+                json!(read_on::prev(&walk, self.place_before(call, &id, page)?, page.start));
         }
         Ok(Answer::new(value).with_around(fetched.around.at("/text")))
     }

@@ -40,7 +40,7 @@ impl IndexFolder {
         let mut spec = Spec::read_only(
             "indexFolder",
             "Index folder",
-            "Index a folder inside the allowed roots: new and changed files are taken in, \
+            "Index a folder inside the allowed roots: new and changed files are indexed, \
              deleted ones leave. Long runs return a job id and go on.",
         )
         .with_arguments::<Arguments>()

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::answer::{version_schema, versioned, visible};
 use crate::paging::{Filled, fill};
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// The tool.
 pub struct ListRoots {
@@ -54,9 +54,11 @@ impl Tool for ListRoots {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { cursor } = call.parse()?;
+        let walk = Walk::of("listRoots", &Value::Null);
+        let after = cursor.as_deref().map(|cursor| walk.read(cursor)).transpose()?;
         let roots = self.service.roots(call.caller);
         // The cursor is the last root that was given; one that is gone begins anew.
-        let begin = roots.iter().position(|root| Some(root) == cursor.as_ref());
+        let begin = roots.iter().position(|root| Some(root.as_str()) == after);
         let rest: Vec<Value> =
             roots.iter().skip(begin.map_or(0, |at| at + 1)).map(|root| json!(root)).collect();
         let n_rest = rest.len();
@@ -64,7 +66,8 @@ impl Tool for ListRoots {
         let last = rest.clone();
         let Filled { mut value, n_kept } = fill(answer.value, "roots", rest, &call.budget);
         if n_kept < n_rest {
-            value["next"] = last[n_kept - 1].clone();
+            let last = last[n_kept - 1].as_str().unwrap_or_default();
+            value["next"] = json!(walk.written(last));
         }
         Ok(Answer::new(value).with_n_results(n_kept))
     }

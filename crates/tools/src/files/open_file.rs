@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{error_of, version_schema, versioned, visible};
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::read_on::{self, ReadOn};
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// The most characters that may be asked for around a place. Far more than a preview holds: the
 /// server cuts what is given, and only nonsense is refused.
@@ -32,7 +33,8 @@ struct Arguments {
     /// page 3, slide 7, sheet 'Q2', line 120
     pointer: Option<String>,
     /// character to read on from: `next` or `prev` of the answer before
-    offset: Option<usize>,
+    #[schemars(with = "Option<usize>", extend("type" = ["integer", "string"]))]
+    offset: Option<ReadOn>,
     #[serde(default)]
     #[schemars(range(min = 0, max = MAX_AROUND))]
     before: usize,
@@ -87,7 +89,12 @@ impl Tool for OpenFile {
                 .with_hint("call `openFile` with the pointer of a result of `searchFiles`"));
         }
         let path = path_in(path);
-        let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars: None };
+        let walk = walk_of(&path);
+        let from = offset.map(|offset| offset.place(&walk)).transpose()?;
+        let max_chars = from.map(|from| from.at_most(MAX_PREVIEW_CHARS));
+        let offset = from.map(|from| from.start);
+        let end = from.and_then(|from| from.end);
+        let mut request = PreviewRequest { path, pointer, offset, before, after, max_chars };
         loop {
             let preview = match self.service.preview(call.caller, &request) {
                 Ok(preview) => preview,
@@ -100,12 +107,15 @@ impl Tool for OpenFile {
                 },
             };
             let n_page = request.max_chars.unwrap_or(MAX_PREVIEW_CHARS);
-            let answer = written(preview, n_page);
+            let answer = written(preview, n_page, &walk);
             let n_chars = answer.value["preview"].as_str().unwrap_or_default().chars().count();
             if call.budget.fits(&answer.value.to_string()) || n_chars <= MIN_PREVIEW_CHARS {
                 return Ok(answer);
             }
-            request.max_chars = Some((n_chars * 3 / 4).max(MIN_PREVIEW_CHARS));
+            let n_fewer = (n_chars * 3 / 4).max(MIN_PREVIEW_CHARS);
+            request.max_chars = Some(n_fewer);
+            // Whoever reads back goes on from the end of what is shown to its start.
+            request.offset = end.map(|end| end.saturating_sub(n_fewer)).or(request.offset);
         }
     }
 }
@@ -181,6 +191,14 @@ fn place_behind(path: &str) -> Option<(String, String)> {
     }
 }
 
+/// Gives the walk through the text of a file. It is known by its name alone, however its path is
+/// written.
+fn walk_of(path: &str) -> Walk {
+    let path = place_behind(path).map_or_else(|| path.to_owned(), |(path, _)| path);
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
+    Walk::of("openFile", &json!([name]))
+}
+
 /// Takes a path, or the address of a file: `file:///a/b%20c.txt`.
 fn path_in(given: String) -> String {
     let Some(address) = given.strip_prefix("file://") else { return given };
@@ -197,15 +215,16 @@ fn path_in(given: String) -> String {
 const MIN_PREVIEW_CHARS: usize = 100;
 
 /// Writes a preview; pages before it have so many characters.
-fn written(preview: Preview, n_page: usize) -> Answer {
+fn written(preview: Preview, n_page: usize, walk: &Walk) -> Answer {
     let mut value = json!(preview);
     if let Value::Object(members) = &mut value {
         members.remove("warnings");
         if let Some(prev) = preview.window.prev(n_page) {
-            members.insert("prev".to_owned(), json!(prev.to_string()));
+            let prev = read_on::prev(walk, prev, preview.window.start);
+            members.insert("prev".to_owned(), json!(prev));
         }
         if let Some(next) = preview.window.next() {
-            members.insert("next".to_owned(), json!(next.to_string()));
+            members.insert("next".to_owned(), json!(read_on::next(walk, next)));
         }
     }
     versioned(value).with_warnings(&preview.warnings).with_around(preview.around)

@@ -49,6 +49,9 @@ struct Arguments {
     explain: bool,
 }
 
+/// Is before a number in a cursor.
+const POSITION: char = 'n';
+
 /// A number, or the cursor that the page before gave.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -71,6 +74,11 @@ impl Offset {
         };
         let whole = text.trim().trim_end_matches('0').strip_suffix('.').unwrap_or(text.trim());
         if let Ok(number) = text.trim().parse().or_else(|_| whole.parse()) {
+            return within_walk(number);
+        }
+        // A walk that began with a number goes on with numbers.
+        let position = walk.read(&text).ok().and_then(|place| place.strip_prefix(POSITION));
+        if let Some(number) = position.and_then(|position| position.parse().ok()) {
             return within_walk(number);
         }
         walk.read_given(Some(&text)).map(|given| (0, Some(given))).map_err(|refused| {
@@ -217,6 +225,7 @@ impl Tool for SearchFiles {
         };
         // A cursor that names files takes room beside them.
         let is_by_name = offset == 0 && !given.is_closed();
+        let is_by_number = offset > 0 && !given.is_closed();
         let longest = match is_by_name {
             true => walk.written_given(&given.clone().with(shown(n_items))),
             false => walk.written_given(&given),
@@ -235,10 +244,9 @@ impl Tool for SearchFiles {
             let next = match last {
                 Some(last) if given.is_closed() => walk.written_given(&given.behind(last)),
                 _ if is_by_name => walk.written_given(&named(given, shown(n_kept), &call.budget)),
-                // A walk that began with a number goes on with numbers.
-                _ => (offset + n_taken).to_string(),
+                _ => walk.written(&format!("{POSITION}{}", offset + n_taken)),
             };
-            if next.parse::<usize>().is_ok_and(|position| position > MAX_WALKED) {
+            if is_by_number && offset + n_taken > MAX_WALKED {
                 ended.push(Warning::new(
                     "walk_too_long",
                     format!(

@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(place.written(), None);
         let others = &queries[1..];
         for (cursor, queries, word) in
-            [(&*cursor, others, "other"), ("60", &*queries, "no cursor"), ("b", &*queries, "no")]
+            [(&*cursor, others, "other"), ("60", &*queries, "not a cursor"), ("b", &*queries, "no")]
         {
             let refused = BatchPlace::read(cursor, queries).unwrap_err();
             assert!(refused.message.contains(word), "{refused}");

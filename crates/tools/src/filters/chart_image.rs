@@ -18,7 +18,7 @@ pub fn with_chart_image(
 ) -> Result<Answer, ToolError> {
     let chart = charts
         .get(caller, chart_id)
-        .map_err(|cause| ToolError::internal(format!("the chart is not kept: {cause}")))?;
+        .map_err(|cause| ToolError::internal(format!("the chart could not be stored: {cause}")))?;
     let image = render_png(&chart, Scale::ForModels)
         .map_err(|cause| ToolError::internal(cause.to_string()))?;
     let mut answer = answer;

@@ -63,7 +63,7 @@ impl GenerateChartData {
     fn go_on(&self, call: &Call<'_>, cursor: &str) -> Result<Answer, ToolError> {
         let bad = || {
             let shown: String = cursor.chars().take(100).collect();
-            ToolError::bad_request(format!("`cursor` is no cursor of this tool: `{shown}`"))
+            ToolError::bad_request(format!("`cursor` is not a cursor of this tool: `{shown}`"))
                 .with_hint("pass `next` of the answer before, or leave `cursor` out")
         };
         let (id, begin) = cursor.rsplit_once(':').ok_or_else(bad)?;

@@ -39,7 +39,7 @@ impl Tool for SearchFilters {
         let request: SearchRequest = Call { arguments: &arguments, ..*call }.parse()?;
         let SearchRequest { category, query, hint, locale, .. } = &request;
         let walk = Walk::of("search_filters", &json!([category, query, hint, locale]));
-        let place = cursor.as_deref().map(|cursor| Place::read(&walk, cursor)).transpose()?;
+        let place = cursor.as_deref().map(|cursor| GivenSoFar::read(&walk, cursor)).transpose()?;
         let Page { mut response, places, rest } = match &place {
             Some(place) if place.last.is_closed() => self.in_order(call, &request, place)?,
             place => self.by_rank(call, &request, place.as_ref())?,
@@ -68,9 +68,9 @@ impl Tool for SearchFilters {
 struct Page {
     response: SearchResponse,
     /// The place behind each of its results.
-    places: Vec<Place>,
+    places: Vec<GivenSoFar>,
     /// The place of the page behind it, where there is one.
-    rest: Option<Place>,
+    rest: Option<GivenSoFar>,
 }
 
 impl SearchFilters {
@@ -79,7 +79,7 @@ impl SearchFilters {
         &self,
         call: &Call<'_>,
         request: &SearchRequest,
-        place: Option<&Place>,
+        place: Option<&GivenSoFar>,
     ) -> Result<Page, ToolError> {
         let limit = request.limit_or_default();
         // One more than is wanted tells whether there is more. Names that came or went since the
@@ -90,11 +90,12 @@ impl SearchFilters {
         let n_found = response.results.len();
         let begin = place.map_or(0, |place| place.find(&response.results)).min(n_found);
         let end = n_found.min(begin + limit);
-        let places: Vec<Place> = (begin..end).map(|at| Place::of(at, &response.results)).collect();
+        let places: Vec<GivenSoFar> =
+            (begin..end).map(|at| GivenSoFar::of(at, &response.results)).collect();
         let has_unranked = response.total_matches.is_some_and(|total| total > n_found);
         let rest = match places.last() {
             Some(last) if end < n_found => Some(last.clone()),
-            _ if has_unranked => Some(Place { n_given: end, last: Given::default().closed() }),
+            _ if has_unranked => Some(GivenSoFar { n_given: end, last: Given::default().closed() }),
             _ => None,
         };
         response.results.truncate(end);
@@ -107,7 +108,7 @@ impl SearchFilters {
         &self,
         call: &Call<'_>,
         request: &SearchRequest,
-        place: &Place,
+        place: &GivenSoFar,
     ) -> Result<Page, ToolError> {
         let search_to = |n_results: usize| {
             let found = self.service.search_to(call.caller, request, n_results);
@@ -125,9 +126,9 @@ impl SearchFilters {
         let n_others = others.len();
         let limit = request.limit_or_default();
         let results: Vec<SearchResult> = others.into_values().take(limit).collect();
-        let places: Vec<Place> = (1..)
+        let places: Vec<GivenSoFar> = (1..)
             .zip(&results)
-            .map(|(n, result)| Place {
+            .map(|(n, result)| GivenSoFar {
                 n_given: place.n_given + n,
                 last: Given::default().behind(&name_of(result)),
             })
@@ -142,15 +143,15 @@ impl SearchFilters {
 /// by themselves, so that what is behind the last one was not given, whatever came meanwhile.
 /// Behind those that are ranked, the place of the last one in an order that never moves is enough.
 #[derive(Clone)]
-struct Place {
+struct GivenSoFar {
     n_given: usize,
     last: Given,
 }
 
-impl Place {
+impl GivenSoFar {
     fn of(at: usize, results: &[SearchResult]) -> Self {
         let last = results.get(at).map(name_of).unwrap_or_default();
-        Place { n_given: at + 1, last: Given::default().with([last.as_str()]) }
+        GivenSoFar { n_given: at + 1, last: Given::default().with([last.as_str()]) }
     }
 
     fn written(&self) -> String {
@@ -162,7 +163,7 @@ impl Place {
         let read = || {
             let (n_given, _) = place.split_once(|char: char| !char.is_ascii_digit())?;
             let last = Given::decode(place.get(n_given.len()..)?)?;
-            Some(Place { n_given: n_given.parse().ok()?, last })
+            Some(GivenSoFar { n_given: n_given.parse().ok()?, last })
         };
         read().ok_or_else(|| bad_cursor(cursor))
     }

@@ -133,6 +133,7 @@ pub fn resolved(
     service: &Service,
     caller: &Caller,
     given: Option<&str>,
+    tool: &str,
 ) -> Result<String, ToolError> {
     if let Some(id) = given.map(str::trim).filter(|given| is_uuid(given)) {
         return Ok(id.to_lowercase());
@@ -141,6 +142,7 @@ pub fn resolved(
     let Some(given) = given else {
         return match bases.as_slice() {
             [only] => Ok(only.id.to_string()),
+            [] => Err(no_bases(tool)),
             _ => {
                 let message = "knowledge_base_id is required: expected an id or a name";
                 Err(about_base(ToolError::bad_request(message), service, caller, ""))
@@ -163,6 +165,13 @@ pub fn resolved(
             Err(one_of(ToolError::bad_request(message), meant, given))
         }
     }
+}
+
+/// Says that there is nothing that a tool could work on.
+pub(super) fn no_bases(tool: &str) -> ToolError {
+    let message = crate::unknown::without_work(tool).unwrap_or_default();
+    ToolError::new(Code::NotFound, message)
+        .with_hint("make one with `POST /v1/knowledge-bases` or `dowse kb create`")
 }
 
 fn is_uuid(text: &str) -> bool {

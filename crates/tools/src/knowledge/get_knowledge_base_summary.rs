@@ -83,7 +83,12 @@ impl Tool for GetKnowledgeBaseSummary {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { knowledge_base_id } = call.parse()?;
-        let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
+        let knowledge_base_id = resolved(
+            &self.service,
+            call.caller,
+            knowledge_base_id.as_deref(),
+            "get_knowledge_base_summary",
+        )?;
         let found = self
             .service
             .summary(call.caller, &knowledge_base_id)

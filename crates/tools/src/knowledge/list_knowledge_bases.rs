@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{error, has_bases, name_of};
+use super::answer::{error, has_bases, name_of, no_bases};
 use crate::paging::{Filled, fill};
 use crate::walk::Walk;
 use crate::{Answer, Call, Spec, Tool, ToolError};
@@ -77,6 +77,9 @@ impl Tool for ListKnowledgeBases {
         let walk = Walk::of("list_knowledge_bases", &json!({}));
         let after = cursor.as_deref().map(|cursor| walk.read(cursor)).transpose()?;
         let mut bases = self.service.list_bases(call.caller).map_err(error)?;
+        if bases.is_empty() {
+            return Err(no_bases("list_knowledge_bases"));
+        }
         bases.sort_by(|one, other| one.id.cmp(&other.id));
         // The cursor is the id of the last base that was given, so bases may come and go.
         bases.retain(|base| after.is_none_or(|after| base.id.as_str() > after));

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{error_of, has_bases, resolved, with_bases};
 use super::metadata_filters::{check_fields, conditions};
-use crate::paging::{Filled, RankedPage, fill_ranked, in_fixed_order, n_needed, take_page};
+use crate::paging::{Behind, Filled, RankedPage, fill_ranked, in_fixed_order, n_needed, take_page};
 use crate::timings::timing;
 use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
@@ -144,7 +144,8 @@ impl Tool for SearchDocuments {
             explain,
             cursor,
         } = call.parse()?;
-        let knowledge_base_id = resolved(&self.service, call.caller, knowledge_base_id.as_deref())?;
+        let knowledge_base_id =
+            resolved(&self.service, call.caller, knowledge_base_id.as_deref(), "search_documents")?;
         let walk = Walk::of("search_documents", &json!([query, knowledge_base_id, filters]));
         let given = walk.read_given(cursor.as_deref())?;
         let n_needed = n_needed(&given, max_results);
@@ -175,9 +176,9 @@ impl Tool for SearchDocuments {
             let message = "no document passes `filters`";
             found.warnings.push(Warning::new("filtered_out", message));
         }
-        let (hits, looked_to) = (&mut found.results, found.looked_to);
-        let (rest, looked_to) =
-            take_page(hits, |hit| &hit.chunk_id, &given, max_results, looked_to);
+        let behind = Behind { looked_to: found.looked_to, has_unjudged: found.has_unjudged };
+        let hits = &mut found.results;
+        let (rest, looked_to) = take_page(hits, |hit| &hit.chunk_id, &given, max_results, behind);
         let results: Vec<Value> = found
             .results
             .iter()

@@ -38,7 +38,8 @@ impl ChartTable {
             let filters = request.filters.without(name);
             let wider = AggregateRequest { filters, ..request.clone() };
             let total = self.total(call.caller, &wider, call.deadline)?;
-            (total > 0).then(|| format!("; without the filter `{name}` there are {total} rows"))
+            let rows = if total == 1 { "is 1 row".to_owned() } else { format!("are {total} rows") };
+            (total > 0).then(|| format!("; without the filter `{name}` there {rows}"))
         })
     }
 
@@ -92,6 +93,12 @@ impl Tool for ChartTable {
         // A chart is kept and shown to others: nothing private goes into it.
         let (_, n_hidden) = aggregate_paths(schema, &mut response, CellWindow::at(0));
         let mut warnings = std::mem::take(&mut response.warnings);
+        for warning in warnings.iter_mut().filter(|warning| warning.code == "long_numbers") {
+            // A picture is drawn of floats.
+            let message = "some figures are rounded to 15 digits, as charts are drawn: \
+                           `aggregate_table` gives all digits";
+            *warning = Warning::new("figures_rounded", message);
+        }
         if response.rows.is_empty() {
             let nearest = self.nearest(call, &request).unwrap_or_default();
             let message = format!("no rows pass the filters, so there is nothing to draw{nearest}");
@@ -228,7 +235,7 @@ fn series(
     for (at, measure) in measures.iter().enumerate() {
         if has_text[at] && !has_number[at] {
             let message = format!(
-                "`{measure}` is no number, so nothing can be drawn: measure a field of numbers, or \
+                "`{measure}` is not a number, so nothing can be drawn: measure a field of numbers, or \
                  count rows"
             );
             return Err(ToolError::bad_request(message).with_hint(ADVICE));

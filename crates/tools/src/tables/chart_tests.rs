@@ -167,6 +167,16 @@ fn small_measures_are_not_rounded_to_zero() {
     assert_eq!(answer.value["series"][0]["statistics"]["avg"], 0.0025);
 }
 
+#[test]
+fn figures_that_no_float_keeps_are_said_to_be_rounded() {
+    let fixture = fixture_of(&ROWS.replace("1001,0,0.001", "1001,36893488147419103231,0.001"));
+    let (answer, _) = fixture.ask(json!({
+        "title": "Shops", "group_by": ["shop"], "measures": [{ "op": "sum", "field": "amount" }],
+    }));
+    let said = answer.value["warnings"].to_string();
+    assert!(said.contains("rounded to 15 digits") && !said.contains("those are text"), "{said}");
+}
+
 /// The latest moment of each shop was drawn as nothing at all, with statistics of zeros.
 #[test]
 fn what_is_no_number_is_refused() {
@@ -175,7 +185,7 @@ fn what_is_no_number_is_refused() {
         let measures = json!([{ "op": op, "field": field }]);
         let asked = json!({ "title": "Last", "group_by": ["shop"], "measures": measures });
         let refused = fixture.try_ask(asked).unwrap_err();
-        assert!(refused.message.contains("is no number"), "{}", refused.message);
+        assert!(refused.message.contains("is not a number"), "{}", refused.message);
     }
 }
 

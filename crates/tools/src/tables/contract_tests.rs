@@ -351,7 +351,7 @@ fn rows_of_a_database_that_do_not_fit_are_said() {
     let toml = "name = \"t\"\nsource = \"sqlite:t.db#t\"\n[fields]\nname = { type = \"string\" }\nn = { type = \"number\" }";
     let service = open(folder.path(), vec![toml::from_str(toml).unwrap()]).unwrap();
     let bed = Bed { folder, service };
-    let said = "1 of 2 rows do not fit the schema; their 1 unfit cells are null. First: row 2, n: the cell is not one of the numbers";
+    let said = "1 of 2 rows do not fit the schema; 1 unfit cell is null. First: row 2, n: the cell is not one of the numbers";
     let stats = bed.query(json!({ "format": "stats" }));
     assert_eq!(stats["warnings"][0]["message"], said);
     let described = bed.described();

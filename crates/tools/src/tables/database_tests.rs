@@ -121,7 +121,7 @@ fn tables_of_postgres_are_drafted_by_their_types() {
 
     let missing = infer_config(Path::new(&format!("{}#nothing", server.url()))).unwrap_err();
     let said = with_causes(&missing);
-    assert!(said.contains("is no table") && said.contains("`orders`"), "{said}");
+    assert!(said.contains("is not a table") && said.contains("`orders`"), "{said}");
 }
 
 #[test]

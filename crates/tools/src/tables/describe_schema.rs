@@ -15,7 +15,7 @@ use super::redaction::{count, escaped, redact_description};
 use super::schemas::{describe_input_schema, describe_output_schema};
 use crate::paging::{Cut, shorten};
 use crate::per_caller::PerCaller;
-use crate::{Answer, Call, Spec, Tool, ToolError};
+use crate::{Answer, Call, Spec, Tool, ToolError, Walk};
 
 /// The tool.
 pub struct DescribeSchema {
@@ -68,7 +68,14 @@ impl Tool for DescribeSchema {
         let n_hidden = schema.map_or(0, |schema| redact_description(schema, &mut figures));
         let write = if is_brief { in_brief } else { in_full };
         let value = schema.map(|schema| write(schema, &figures)).unwrap_or_default();
-        let mut answer = Answer::new(fields_within(value, cursor.as_deref(), &call.budget));
+        // Warnings are sentences, as everywhere.
+        let value = Answer::of(&value)?.value;
+        let walk = Walk::of("describe_schema", &json!([schema.map(|schema| &schema.name)]));
+        let after = cursor.as_deref().map(|cursor| walk.read(cursor)).transpose()?;
+        let mut answer = Answer::new(fields_within(value, after, &call.budget));
+        if let Some(Value::String(next)) = answer.value.get_mut("next") {
+            *next = walk.written(next);
+        }
         count(&mut answer, n_hidden);
         Ok(match schema.and_then(Schema::redacted_names) {
             Some(redacted) => answer.with_source_text(source_text(&redacted)),

@@ -45,7 +45,7 @@ fn service(folder: &Folder) -> tables::Service {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "arguments are written in place")]
-fn try_ask(tool: &dyn Tool, arguments: Value) -> Result<Answer, ToolError> {
+pub(super) fn try_ask(tool: &dyn Tool, arguments: Value) -> Result<Answer, ToolError> {
     let caller = Caller::local_admin();
     let spec = tool.spec(&caller).unwrap();
     let accepted = crate::accept(&spec, arguments.as_object().unwrap().clone())?;
@@ -466,7 +466,7 @@ fn any_aggregate_becomes_a_chart() {
         "filters": { "size": { "min": 100 }, "note": { "contains": "n" } } });
     let refused = try_ask(&tool, nothing).unwrap_err();
     assert!(
-        refused.message.ends_with("without the filter `size` there are 1 rows"),
+        refused.message.ends_with("without the filter `size` there is 1 row"),
         "{}",
         refused.message
     );

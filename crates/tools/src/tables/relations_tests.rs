@@ -75,7 +75,7 @@ fn looked_up_fields_are_fields() {
         all["rows"].as_array().unwrap().iter().map(|row| &row["airline"]).collect();
     assert_eq!(json!(names), json!(["United", "United", "British", null, null, null]));
     let said = all["warnings"].to_string();
-    assert!(said.contains("1 keys of `airlines` are in several of its rows"), "{said}");
+    assert!(said.contains("1 key is in several rows of `airlines`"), "{said}");
 
     let london = query(&service, &json!({ "filters": { "base": ["London"] } }));
     assert_eq!((&london["total"], &london["rows"][0]["carrier"]), (&json!(1), &json!("BA")));
@@ -163,5 +163,23 @@ fn relations_that_make_no_sense_are_refused() {
     check_refused(
         |tables| tables[1]["fields"]["name"]["separator"] = json!(";"),
         "several values in a cell",
+    );
+}
+
+/// A client that checks answers refused a description with warnings: they were objects there.
+#[test]
+fn a_description_says_in_sentences_which_keys_are_missing() {
+    let (_folder, service) = open(&tables());
+    let described = super::private_tests::try_ask(
+        &super::DescribeSchema::brief(service.unwrap()),
+        json!({ "table": "flights" }),
+    );
+    let warnings = described.unwrap().value["warnings"].clone();
+    assert_eq!(
+        warnings,
+        json!([
+            "1 key is in several rows of `airlines`, so nothing is looked up by it",
+            "1 key is in no row of `airlines`: what is looked up by it is null in 1 row",
+        ])
     );
 }

@@ -3,6 +3,7 @@
 use tokio_postgres::Client;
 
 use super::Inner;
+use crate::decimal::MAX_DIGITS;
 use crate::moment::{MAX_MILLIS, MIN_MILLIS};
 use crate::sql::statement::{Dates, ITEM, List, SqlColumn, quoted};
 use crate::{Cells, ColumnSpec, Epoch, Error, Kind, Result};
@@ -13,7 +14,7 @@ const SMALLEST: &str = "2.3e-308";
 
 /// A column of a table as the database describes it.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct DescribedColumn {
     pub(super) name: String,
     /// The name of the type; of a domain, that of the type it is made of.
     pub(super) type_name: String,
@@ -32,12 +33,17 @@ struct Typed {
     /// The condition that it has more digits than are kept.
     rounded: Option<String>,
     is_whole: bool,
+    is_decimal: bool,
     dates: Dates,
 }
 
 impl Inner {
     /// Learns the columns of a table and their types.
-    pub(super) async fn types_of(&self, client: &Client, table: &str) -> Result<Vec<Known>> {
+    pub(super) async fn types_of(
+        &self,
+        client: &Client,
+        table: &str,
+    ) -> Result<Vec<DescribedColumn>> {
         let columns = client
             .query(
                 "SELECT a.attname::text, t.typname::text, \
@@ -54,7 +60,7 @@ impl Inner {
             )
             .await
             .map_err(|cause| self.failed(cause))?;
-        let known = columns.iter().map(|row| Known {
+        let known = columns.iter().map(|row| DescribedColumn {
             name: row.get(0),
             type_name: row.get(1),
             items: row.get(2),
@@ -63,7 +69,11 @@ impl Inner {
         Ok(known.collect())
     }
 
-    pub(super) fn sql_column(&self, spec: &ColumnSpec, known: &[Known]) -> Result<SqlColumn> {
+    pub(super) fn sql_column(
+        &self,
+        spec: &ColumnSpec,
+        known: &[DescribedColumn],
+    ) -> Result<SqlColumn> {
         let found = known.iter().find(|column| column.name == spec.source_name);
         let Some(found) = found else {
             return Err(Error::MissingColumn {
@@ -87,7 +97,7 @@ impl Inner {
             Some(_) => format!("array_to_json({name})"),
             None => name.clone(),
         };
-        let Typed { expression, misfit, rounded, is_whole, dates } =
+        let Typed { expression, misfit, rounded, is_whole, is_decimal, dates } =
             typed(spec, &shown, &found.type_name).ok_or_else(unfit)?;
         Ok(SqlColumn {
             name: spec.name.clone(),
@@ -97,6 +107,7 @@ impl Inner {
             source: name,
             rounded,
             is_whole,
+            is_decimal,
             dates,
             list: None,
         })
@@ -113,7 +124,11 @@ fn typed(spec: &ColumnSpec, name: &str, found: &str) -> Option<Typed> {
         Kind::Number if is_whole => format!("({name})::int8"),
         // A decimal outside of what a float holds stops the whole statement when it is cast.
         Kind::Number if found == "numeric" => format!(
-            "CASE WHEN {name} BETWEEN -{LARGEST} AND {LARGEST} THEN CASE WHEN abs({name}) < {SMALLEST} THEN 0 ELSE {name}::float8 END END"
+            "CASE WHEN {name} BETWEEN -{LARGEST} AND {LARGEST} THEN CASE WHEN abs({name}) < {SMALLEST} THEN 0 ELSE {name} END END"
+        ),
+        // A float stands for the decimal that it is shown as, whatever its width.
+        Kind::Number if found == "float4" => format!(
+            "CASE WHEN {name}::float8 BETWEEN -{LARGEST} AND {LARGEST} THEN {name}::text::float8 END"
         ),
         // NaN is above infinity in PostgreSQL, so one range leaves out both.
         Kind::Number if is_real => format!(
@@ -138,9 +153,17 @@ fn typed(spec: &ColumnSpec, name: &str, found: &str) -> Option<Typed> {
         Kind::Number | Kind::Boolean | Kind::Timestamp => return None,
     };
     let expression = format!("({expression})");
+    let is_decimal = spec.kind == Kind::Number && found == "numeric";
     // As text a float has the fewest digits that give it back, which is what rows show.
-    let rounded = (spec.kind == Kind::Number && found == "numeric")
-        .then(|| format!("({expression} IS NOT NULL AND {expression}::text::numeric <> {name})"));
+    let rounded = is_decimal.then(|| {
+        let trimmed = format!("trim_scale({name})");
+        format!(
+            "({expression} IS NOT NULL AND ({expression} <> {name} OR \
+             (scale({trimmed}) > {MAX_DIGITS} OR \
+             length(ltrim(replace(abs({trimmed})::text, '.', ''), '0')) > {MAX_DIGITS}) AND \
+             {expression}::float8::text::numeric <> {name}))"
+        )
+    });
     let holds_dates = spec.kind == Kind::Timestamp && found == "date";
     let misfit = match spec.kind {
         // "Not a number" is how a typed source leaves a number empty.
@@ -155,6 +178,7 @@ fn typed(spec: &ColumnSpec, name: &str, found: &str) -> Option<Typed> {
         misfit,
         rounded,
         is_whole: spec.kind == Kind::Number && is_whole,
+        is_decimal,
         dates: if holds_dates { Dates::Yes } else { Dates::No },
     })
 }
@@ -165,7 +189,7 @@ const PLACES: &str = "dowse_raws(dowse_raw, dowse_place)";
 
 /// Writes a column whose cells have several values: of an array, of a list in JSON, or of a text
 /// that a separator splits.
-fn listed(spec: &ColumnSpec, found: &Known, separator: char) -> Option<SqlColumn> {
+fn listed(spec: &ColumnSpec, found: &DescribedColumn, separator: char) -> Option<SqlColumn> {
     let name = quoted(&spec.source_name);
     let (raws, value) = match (&found.items, found.type_name.as_str()) {
         (Some(items), _) => (format!("unnest({name})"), typed(spec, RAW, items)?),
@@ -185,7 +209,7 @@ fn listed(spec: &ColumnSpec, found: &Known, separator: char) -> Option<SqlColumn
         }
         (None, other) => (format!("unnest(ARRAY[{name}])"), typed(spec, RAW, other)?),
     };
-    let Typed { expression, misfit, is_whole, dates, .. } = value;
+    let Typed { expression, misfit, is_whole, is_decimal, dates, .. } = value;
     let from_raws = format!("FROM {raws} WITH ORDINALITY AS {PLACES}");
     let items = format!("(SELECT {expression} AS {ITEM} {from_raws}) AS dowse_items");
     let whole = format!(
@@ -195,6 +219,14 @@ fn listed(spec: &ColumnSpec, found: &Known, separator: char) -> Option<SqlColumn
          WHERE {ITEM} IS NOT NULL GROUP BY 1) AS dowse_once)"
     );
     let n_repeated = format!("(SELECT count({ITEM}) - count(DISTINCT {ITEM}) FROM {items})");
+    let n_nulls = match (&found.items, found.type_name.as_str()) {
+        (Some(_), _) => format!("(SELECT count(*) - count({RAW}) {from_raws})"),
+        (None, "json" | "jsonb") => format!(
+            "CASE WHEN jsonb_typeof({name}::jsonb) = 'array' THEN \
+             (SELECT count(*) - count({RAW} #>> '{{}}') {from_raws}) ELSE 0 END"
+        ),
+        (None, _) => "0".to_owned(),
+    };
     let first = match spec.kind {
         Kind::Text => format!("(({whole})[1] COLLATE \"C\")"),
         Kind::Number | Kind::Boolean | Kind::Timestamp => format!("(({whole})[1])"),
@@ -207,8 +239,9 @@ fn listed(spec: &ColumnSpec, found: &Known, separator: char) -> Option<SqlColumn
         source: name,
         rounded: None,
         is_whole,
+        is_decimal,
         dates,
-        list: Some(List { whole, items, n_repeated }),
+        list: Some(List { whole, items, n_repeated, n_nulls }),
     })
 }
 

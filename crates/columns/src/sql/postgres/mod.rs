@@ -1,6 +1,7 @@
 //! A table of PostgreSQL, queried in place.
 
 mod columns;
+mod numeric;
 mod sample;
 mod transaction;
 

@@ -8,7 +8,7 @@ use model::Deadline;
 use net::PostgresSession;
 
 use super::Inner;
-use super::columns::Known;
+use super::columns::DescribedColumn;
 use crate::load::{Points, Raw, TableBuilder};
 use crate::sql::statement::quoted;
 use crate::{Dataset, Error, Kind, Result, TableSpec};
@@ -85,7 +85,7 @@ pub fn postgres_sample(
     let header: Vec<String> = known.iter().map(|column| column.name.clone()).collect();
     let mut builder = TableBuilder::new(Path::new(&inner.source_name), spec);
     let places = builder.start(&header)?;
-    let cells: Vec<&Known> = places.iter().map(|place| &known[*place]).collect();
+    let cells: Vec<&DescribedColumn> = places.iter().map(|place| &known[*place]).collect();
     for (column, known) in builder.columns.iter_mut().zip(&cells) {
         column.points_are(if known.type_name == "date" { Points::Dates } else { Points::Times });
     }
@@ -120,7 +120,7 @@ pub fn postgres_sample(
 fn rows(
     inner: &Inner,
     session: &PostgresSession<'_>,
-    columns: &[&Known],
+    columns: &[&DescribedColumn],
     max_rows: usize,
     deadline: &Deadline,
 ) -> Result<Vec<tokio_postgres::Row>> {
@@ -151,7 +151,7 @@ fn rows(
     inner.wait(deadline, async { asked.await.map_err(|cause| inner.failed(cause)) })
 }
 
-fn is_moment(column: &Known) -> bool {
+fn is_moment(column: &DescribedColumn) -> bool {
     column.items.is_none() && kind_of(&column.type_name) == Kind::Timestamp
 }
 
@@ -164,7 +164,7 @@ fn kind_of(type_name: &str) -> Kind {
     }
 }
 
-fn described(column: &Known) -> DatabaseColumn {
+fn described(column: &DescribedColumn) -> DatabaseColumn {
     let type_name = column.items.as_ref().unwrap_or(&column.type_name);
     DatabaseColumn {
         name: column.name.clone(),

@@ -7,6 +7,7 @@ use tokio_postgres::{Client, Row};
 use super::super::answer::{Cell, Item, Run};
 use super::super::statement::Statement;
 use super::Inner;
+use super::numeric::Numeric;
 use crate::{Result, Value};
 
 pub(super) struct Transaction<'c> {
@@ -43,6 +44,7 @@ fn bound(value: &Value) -> (Box<dyn ToSql + Sync>, Type) {
         Value::Text(text) => (Box::new(text.clone()), Type::TEXT),
         Value::Integer(number) | Value::Timestamp(number) => (Box::new(*number), Type::INT8),
         Value::Real(number) => (Box::new(*number), Type::FLOAT8),
+        Value::Decimal(number) => (Box::new(number.to_string()), Type::TEXT),
         Value::Boolean(flag) => (Box::new(*flag), Type::BOOL),
         Value::Null | Value::List(_) => (Box::new(None::<String>), Type::TEXT),
     }
@@ -53,6 +55,9 @@ fn take(row: &Row, at: usize, cell: Cell) -> Result<Value, tokio_postgres::Error
         Cell::Text => row.try_get::<_, Option<String>>(at)?.map_or(Value::Null, Value::Text),
         Cell::Whole => row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::Integer),
         Cell::Real => row.try_get::<_, Option<f64>>(at)?.map_or(Value::Null, Value::Real),
+        Cell::Decimal => {
+            row.try_get::<_, Option<Numeric>>(at)?.map_or(Value::Null, |number| number.0)
+        }
         Cell::Boolean => row.try_get::<_, Option<bool>>(at)?.map_or(Value::Null, Value::Boolean),
         Cell::Moment => row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::Timestamp),
         Cell::Key => Value::Null,
@@ -60,6 +65,7 @@ fn take(row: &Row, at: usize, cell: Cell) -> Result<Value, tokio_postgres::Error
             Item::Text => list::<String>(row, at, Value::Text)?,
             Item::Whole => list::<i64>(row, at, Value::Integer)?,
             Item::Real => list::<f64>(row, at, Value::Real)?,
+            Item::Decimal => list::<Numeric>(row, at, |number| number.0)?,
             Item::Boolean => list::<bool>(row, at, Value::Boolean)?,
             Item::Moment => list::<i64>(row, at, Value::Timestamp)?,
         }),

@@ -6,7 +6,6 @@ mod process;
 mod scale;
 mod tables_load;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,9 +15,7 @@ use infer::EmbedderSlot;
 use model::{Deadline, Report};
 use store::bench::BenchConfig;
 
-use crate::bench_cli::{
-    BenchArgs, BenchCommand, ContextsBenchArgs, LookupBenchArgs, StoreBenchArgs,
-};
+use crate::bench_cli::{BenchArgs, BenchCommand, ContextsBenchArgs, StoreBenchArgs};
 use crate::commands::variable;
 use crate::config::load;
 use crate::print;
@@ -32,9 +29,6 @@ const EMBED_WAIT: Duration = Duration::from_secs(3600);
 
 /// Questions for each figure of the store.
 const N_QUESTIONS: usize = 200;
-
-/// How long the model may take to load.
-const MODEL_WAIT: Duration = Duration::from_secs(60);
 
 /// Whether reports are printed as JSON, a line each.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -54,7 +48,6 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
             let config = load(args.config.as_deref(), &variable)?.config;
             show(&infer::bench::run(&models_dir(&config))?);
         }
-        BenchCommand::Lookup(args) => lookup(args)?,
         BenchCommand::Tables(args) => match args.clients {
             Some(n_clients) => {
                 let lasts = Duration::from_secs(args.seconds);
@@ -67,25 +60,6 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     }
     if cfg!(debug_assertions) {
         print::note("this is a debug build: its figures say nothing about a release");
-    }
-    Ok(())
-}
-
-fn lookup(args: &LookupBenchArgs) -> anyhow::Result<()> {
-    show(&::lookup::bench::run(&args.folder)?);
-    let config = load(args.config.config.as_deref(), &variable)?.config;
-    let slot = Arc::new(EmbedderSlot::new(embedder(&config)?));
-    match slot.get(&Deadline::after(MODEL_WAIT)) {
-        Ok(_) => {
-            let embedder: Arc<dyn filters::NameEmbedder> =
-                Arc::new(filters::ModelNameEmbedder::new(slot));
-            show(&::lookup::bench::run_with_vectors(&args.folder, &embedder)?);
-        }
-        Err(state) => {
-            let said = state.warning().map(|warning| warning.message);
-            let said = said.unwrap_or_else(|| "no embedder is configured".to_owned());
-            print::note(format!("names by vector were not measured: {said}"));
-        }
     }
     Ok(())
 }

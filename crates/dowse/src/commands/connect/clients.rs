@@ -5,7 +5,7 @@ use crate::cli::ClientName;
 use crate::print;
 
 pub(super) struct Client {
-    pub(super) place: Place,
+    pub(super) place: ClientFile,
     pub(super) shape: Shape,
     /// What to do once the file is written.
     pub(super) afterwards: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct Client {
 
 /// Where a file is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum ClientFile {
     /// In the working folder: the client reads it with the project.
     Here(&'static str),
     /// Below the user's home folder.
@@ -59,30 +59,30 @@ impl Client {
     pub(super) fn of(name: ClientName) -> Self {
         let (place, shape, afterwards) = match name {
             ClientName::Claude => (
-                Place::Here(".mcp.json"),
+                ClientFile::Here(".mcp.json"),
                 Shape::McpServers,
                 "Claude Code asks once whether to use it in this folder",
             ),
             ClientName::ClaudeDesktop => (
-                Place::Home(CLAUDE_DESKTOP),
+                ClientFile::Home(CLAUDE_DESKTOP),
                 Shape::CommandsOnly,
                 "quit Claude Desktop and start it again",
             ),
             ClientName::Cursor => (
-                Place::Home(".cursor/mcp.json"),
+                ClientFile::Home(".cursor/mcp.json"),
                 Shape::Plain,
                 "Cursor finds it in its MCP settings",
             ),
             ClientName::Vscode => (
-                Place::Here(".vscode/mcp.json"),
+                ClientFile::Here(".vscode/mcp.json"),
                 Shape::VsCode,
                 "start it from the line above the entry in VS Code",
             ),
             ClientName::Codex => {
-                (Place::Home(".codex/config.toml"), Shape::Toml, "start Codex again")
+                (ClientFile::Home(".codex/config.toml"), Shape::Toml, "start Codex again")
             }
             ClientName::Gemini => {
-                (Place::Home(".gemini/settings.json"), Shape::Gemini, "start Gemini again")
+                (ClientFile::Home(".gemini/settings.json"), Shape::Gemini, "start Gemini again")
             }
         };
         Client { place, shape, afterwards }

@@ -19,7 +19,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use self::clients::{Client, Place, Shape};
+use self::clients::{Client, ClientFile, Shape};
 use self::write::OtherEntry;
 use crate::cli::{ClientName, ConnectArgs};
 use crate::config::{DEFAULT_FILE, data_dir_flag, is_without_model};
@@ -145,12 +145,19 @@ pub(super) fn client_files() -> Vec<(String, PathBuf, &'static str)> {
     ClientName::value_variants().iter().filter_map(of).collect()
 }
 
+/// Gives an address that ends with its host, as that of the console does, without the last `/`.
+fn without_path(url: &str) -> Option<&str> {
+    let base = url.strip_suffix('/').unwrap_or(url);
+    let (_, host) = base.split_once("://")?;
+    (!host.is_empty() && !host.contains(['/', '?', '#'])).then_some(base)
+}
+
 /// Gives what the client has to start, or where it has to call.
 fn server(args: &ConnectArgs) -> anyhow::Result<Server> {
     if let Some(url) = &args.url {
         anyhow::ensure!(
             net::Request::get(url).is_ok(),
-            "`{url}` is no address of a server\n\
+            "`{url}` is not the address of a server\n\
              hint: it begins with `http://` or `https://` and ends with `/mcp`, such as \
              `http://127.0.0.1:7700/mcp`"
         );
@@ -160,6 +167,12 @@ fn server(args: &ConnectArgs) -> anyhow::Result<Server> {
                 "`{variable}` is no name of a variable\n\
                  hint: `--key-env` takes the name of the variable that holds the key, never the key"
             );
+        }
+        if let Some(base) = without_path(url) {
+            print::note(format!(
+                "note: `{url}` has no path, and Dowse answers clients at `{base}/mcp`: give that \
+                 unless something in between adds it"
+            ));
         }
         return Ok(Server::Http { url: url.clone(), key_env });
     }
@@ -267,8 +280,8 @@ fn is_variable(name: &str) -> bool {
 
 fn file_of(client: &Client) -> Option<PathBuf> {
     match client.place {
-        Place::Here(path) => Some(PathBuf::from(path)),
-        Place::Home(path) => std::env::home_dir().map(|home| home.join(path)),
+        ClientFile::Here(path) => Some(PathBuf::from(path)),
+        ClientFile::Home(path) => std::env::home_dir().map(|home| home.join(path)),
     }
 }
 
@@ -295,6 +308,18 @@ mod tests {
     }
 
     #[test]
+    fn an_address_of_the_console_is_told_from_one_of_an_endpoint() {
+        for base in ["http://127.0.0.1:7700", "https://search.example.org"] {
+            assert_eq!(without_path(base), Some(base));
+            assert_eq!(without_path(&format!("{base}/")), Some(base));
+            for path in ["/mcp", "/mcp/", "/mcp/sales", "/x?a=b", "?a", "//"] {
+                assert_eq!(without_path(&format!("{base}{path}")), None, "{path}");
+            }
+        }
+        assert_eq!(without_path("http://"), None);
+    }
+
+    #[test]
     fn every_client_gets_the_shape_it_reads() {
         let pipes =
             Server::Pipes { command: "/bin/dowse".to_owned(), args: vec!["mcp".to_owned()] };
@@ -306,7 +331,7 @@ mod tests {
             .map(|name| {
                 let client = Client::of(*name);
                 let file = match client.place {
-                    Place::Here(path) | Place::Home(path) => path,
+                    ClientFile::Here(path) | ClientFile::Home(path) => path,
                 };
                 json!({
                     "client": format!("{name:?}"),
@@ -334,7 +359,7 @@ mod tests {
     fn an_address_is_one_and_a_key_is_never_on_the_command_line() {
         for url in ["nonsense", "127.0.0.1:7700", "ftp://a/mcp", "http://"] {
             let error = asked(&["cursor", "--url", url]).unwrap_err().to_string();
-            assert!(error.contains("no address"), "{url}: {error}");
+            assert!(error.contains("is not the address"), "{url}: {error}");
         }
         let url = "http://127.0.0.1:7700/mcp";
         let error = asked(&["cursor", "--url", url, "--key-env", "sk-1"]).unwrap_err().to_string();

@@ -4,21 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{ConfigArgs, DataArgs};
+use crate::commands::ObjectArgs;
 
 /// Flags of `dowse context`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
-    pub(crate) config: ConfigArgs,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
-    /// The tenant that owns the projects
-    #[arg(long, global = true, default_value = "local")]
-    pub(crate) tenant: String,
-    /// Print JSON instead of text
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
+    pub(crate) objects: ObjectArgs,
     #[command(subcommand)]
     pub(crate) command: ContextCommand,
 }
@@ -243,7 +235,7 @@ pub(crate) enum EndpointCommand {
         /// The endpoint
         endpoint: String,
     },
-    /// Take a key away
+    /// Revoke a key
     RevokeKey {
         /// The endpoint
         endpoint: String,

@@ -6,57 +6,32 @@ mod session;
 mod tables;
 mod tools;
 
-use std::io::IsTerminal as _;
-use std::path::PathBuf;
-
 use anyhow::Context as _;
 use contexts::{Member, NewProject, NodeRequest, ProjectChange, Role};
-use model::{Caller, TenantId};
 use serde_json::{Value, json};
 
 pub(crate) use self::args::ContextArgs;
 use self::args::{ContextCommand, ProjectCommand};
 use self::session::Session;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, Reading, reach, reach_to_read, typed};
-use crate::commands::sets::load_placed;
+use crate::commands::objects::{Effect, Opened};
 use crate::commands::{Outcome, until_stopped};
-use crate::config::Purpose;
 use crate::control::Typed;
 use crate::print;
-use crate::wiring::{Jobs, contexts_by_words, contexts_service};
+use crate::wiring::{contexts_by_words, contexts_service};
 
 /// Characters of a chunk on a terminal; whoever reads a pipe gets all of it.
 const PRINTED_CHARS: usize = 200;
 
 pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
-    // Only what makes something makes a data folder for it.
     let creates = matches!(args.command, ContextCommand::Project(ProjectCommand::Create { .. }));
-    let purpose = if creates { Purpose::Make } else { Purpose::Look };
-    let config = load_placed(&args.config, &args.data, purpose)?.config;
-    config.check()?;
-    let Reading { reach: reached, config } = match creates {
-        true => Reading { reach: reach(&config)?, config },
-        false => reach_to_read(&config, Jobs::Run)?,
+    let effect = Effect::of(creates, args.command.is_reading());
+    let (config, common) = match args.objects.open(effect)? {
+        Opened::Elsewhere(outcome) => return Ok(outcome),
+        Opened::Here(here) => *here,
     };
-    let shared_state = match reached {
-        Reach::Running(connection) => {
-            return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
-        }
-        Reach::Here(shared_state) => *shared_state,
-    };
-    if !args.command.is_reading() {
-        shared_state.ensure_writable()?;
-    }
-    let session = Session {
-        service: contexts_service(&config, &shared_state)?,
-        caller: caller(args),
-        links: config.server.link_base(),
-        shared_state,
-        folder: PathBuf::new(),
-        is_terminal: std::io::stdout().is_terminal(),
-        is_json: args.json,
-    };
+    let service = contexts_service(&config, &common.shared_state)?;
+    let session = Session { common, service, links: config.server.link_base() };
     let command = args.command.clone();
     until_stopped(move || {
         let outcome = run_in(&session, &command)?;
@@ -73,21 +48,9 @@ pub(super) fn hosted(host: &Host, typed: &Typed, args: &ContextArgs) -> anyhow::
         true => contexts_by_words(&host.shared_state)?,
         false => app.contexts.clone().context("the server has no projects")?,
     };
-    let session = Session {
-        service,
-        caller: caller(args),
-        links: app.server.link_base(),
-        shared_state: host.shared_state.clone(),
-        folder: typed.folder.clone(),
-        is_terminal: typed.is_terminal,
-        is_json: args.json || typed.is_json,
-    };
+    let links = app.server.link_base();
+    let session = Session { common: args.objects.hosted(host, typed), service, links };
     run_in(&session, &args.command)
-}
-
-/// Whoever can read the data folder owns what is in it.
-fn caller(args: &ContextArgs) -> Caller {
-    Caller { tenant: TenantId::new(args.tenant.as_str()), ..Caller::local_admin() }
 }
 
 fn run_in(session: &Session, command: &ContextCommand) -> anyhow::Result<Outcome> {

@@ -1,55 +1,36 @@
-//! What every command of the family needs: the service, whose objects they are, names and jobs.
+//! What every command of the family needs: the service, whose objects they are, and names.
 
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::time::Duration;
 
 use anyhow::bail;
 use contexts::{Endpoint, Project, Service, Table, Tool};
-use ingest::{Job, JobState};
-use model::{Caller, Deadline};
+use model::Deadline;
 use serde_json::{Value, json};
 
+use crate::commands::objects;
 use crate::print;
-use crate::wiring::SharedState;
-
-/// How long a command waits between two looks at its job.
-const JOB_WAIT: Duration = Duration::from_secs(1);
 
 /// How long one piece of work may take; large documents take a while on slow disks.
 const WORK_WAIT: Duration = Duration::from_secs(3_600);
 
+/// The service with the one who asks.
 pub(super) struct Session {
+    pub(super) common: objects::Session,
     pub(super) service: Service,
-    pub(super) caller: Caller,
     /// What addresses of endpoints begin with.
     pub(super) links: String,
-    pub(super) shared_state: SharedState,
-    /// The folder that the command was typed in, when that is not the one of this process.
-    pub(super) folder: PathBuf,
-    /// Whether the output goes to a terminal, which has only so much room.
-    pub(super) is_terminal: bool,
-    pub(super) is_json: bool,
+}
+
+impl Deref for Session {
+    type Target = objects::Session;
+
+    fn deref(&self) -> &objects::Session {
+        &self.common
+    }
 }
 
 impl Session {
-    pub(super) fn made(&self, id: &str) -> anyhow::Result<()> {
-        if self.is_json {
-            return print::json(&json!({ "id": id }));
-        }
-        print::line(id);
-        Ok(())
-    }
-
-    /// Says what became of an object that is there or was: its id to a program, a sentence to a
-    /// person.
-    pub(super) fn done(&self, id: &str, sentence: impl AsRef<str>) -> anyhow::Result<()> {
-        if self.is_json {
-            return print::json(&json!({ "id": id }));
-        }
-        print::note(sentence);
-        Ok(())
-    }
-
     /// Says what a job did to the chunks of a table, where one was needed.
     pub(super) fn indexed(&self, id: &str, changes: Option<Value>) -> anyhow::Result<()> {
         if self.is_json {
@@ -99,24 +80,6 @@ impl Session {
         }
         only("endpoint", wanted, endpoints, |endpoint| (endpoint.id.as_str(), &endpoint.name))
     }
-
-    /// Waits for a job, however long it takes, and gives its result.
-    pub(super) fn wait(&self, job: &Job) -> anyhow::Result<Value> {
-        let queue = &self.shared_state.open_store()?.queue;
-        let bar = print::Bar::new();
-        loop {
-            print::ensure_reader()?;
-            let job = queue.wait(&job.id, &Deadline::after(JOB_WAIT))?;
-            match job.state {
-                JobState::Done => return Ok(job.result),
-                JobState::Failed => bail!(
-                    "{}",
-                    job.error.unwrap_or_else(|| format!("the job `{}` failed", job.kind))
-                ),
-                JobState::Queued | JobState::Running => bar.show(&job.progress),
-            }
-        }
-    }
 }
 
 /// Takes the one with this id, or the only one with this name.
@@ -130,16 +93,18 @@ fn only<T>(
         return Ok(all.swap_remove(found));
     }
     all.retain(|one| of(one).1 == wanted);
+    // All but projects are listed by project.
+    let list =
+        if what == "project" { "project list".to_owned() } else { format!("{what} list PROJECT") };
     match (all.pop(), all.len()) {
         (Some(found), 0) => Ok(found),
         (Some(_), n_others) => bail!(
-            "{} {what}s are called `{wanted}`\nhint: use the id, `dowse context {what} list` \
-             prints it",
+            "{} {what}s are called `{wanted}`\nhint: use the id, `dowse context {list}` prints it",
             n_others + 1
         ),
         (None, _) => bail!(
-            "no {what} has the id or name `{wanted}`\nhint: `dowse context {what} list` prints \
-             those that are there"
+            "no {what} has the id or name `{wanted}`\nhint: `dowse context {list}` prints those \
+             that are there"
         ),
     }
 }

@@ -98,8 +98,10 @@ fn state(tool: &Tool) -> String {
         IndexStatus::Error => "error",
     };
     let mut text = format!(
-        "{status}: {} strings, {} of {} chunks",
-        index.nodes_count, index.indexed_chunks_count, index.chunks_count
+        "{status}: {}, {} of {}",
+        print::counted(index.nodes_count as usize, "string", "strings"),
+        index.indexed_chunks_count,
+        print::counted(index.chunks_count as usize, "chunk", "chunks")
     );
     if let Some(error) = &index.last_error {
         text.push_str(&format!("; {error}"));

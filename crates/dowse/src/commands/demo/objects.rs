@@ -13,6 +13,7 @@ use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 
 use super::{INDEX_WAIT, bundle};
+use crate::unfinished::write_whole;
 
 /// The name of the knowledge base.
 const BASE: &str = "Meridian service desk";
@@ -136,7 +137,7 @@ impl Remembered {
     }
 
     fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
-        fs_err::write(data_dir.join(Self::FILE), serde_json::to_vec(self)?)?;
+        write_whole(&data_dir.join(Self::FILE), &serde_json::to_vec(self)?)?;
         Ok(())
     }
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Parser as _;
 use serde_json::Value;
 
-use super::{Finding, machine};
+use super::Finding;
 use crate::cli::{Cli, Command};
 use crate::commands::connect::{PACKAGE, client_files, read_json};
+use crate::wiring::answers;
 
 /// Looks at every client file that is here and names Dowse.
 pub(super) fn findings() -> Vec<Finding> {
@@ -89,7 +90,7 @@ fn of_entry(check: &str, file: &str, name: &str, entry: &Value) -> Option<Findin
     let Some(url) = called.or(bridged.copied().filter(|_| !is_own)) else {
         return command.map(|it| Finding::ok(check, format!("`{name}` starts `{it}`")));
     };
-    Some(match machine::answers(url) {
+    Some(match answers(url) {
         Ok(()) => Finding::ok(check, format!("`{name}` calls `{url}`, which answers")),
         Err(error) => Finding::problem(
             check,
@@ -104,7 +105,7 @@ fn problem_of(args: &[&str]) -> Option<String> {
     let words = ["dowse"].iter().chain(args);
     let mcp = match Cli::try_parse_from(words).map(|cli| cli.command) {
         Ok(Command::Mcp(mcp)) => mcp,
-        Ok(_) => return Some(format!("`{}` is no MCP server over pipes", args.join(" "))),
+        Ok(_) => return Some(format!("`{}` is not an MCP server over pipes", args.join(" "))),
         Err(_) => return Some(format!("`{}` is not understood", args.join(" "))),
     };
     if let Some(config) = mcp.config.config.filter(|config| !config.is_file()) {
@@ -156,7 +157,7 @@ mod tests {
         assert!(gone.contains("`/nowhere/documents` is not there"), "{gone}");
         let gone = problem_of(&["mcp", "--config", "/nowhere/dowse.toml"]).unwrap();
         assert!(gone.contains("`/nowhere/dowse.toml` is not there"), "{gone}");
-        assert!(problem_of(&["serve"]).unwrap().contains("no MCP server over pipes"));
+        assert!(problem_of(&["serve"]).unwrap().contains("not an MCP server over pipes"));
         assert!(problem_of(&["mpc"]).unwrap().contains("not understood"));
     }
 

@@ -2,20 +2,14 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::time::Duration;
 
 use infer::ModelState;
-use model::Deadline;
-use net::{Client, Reach, Request, RetryPolicy};
 
 use super::Finding;
 use crate::commands::status::model_state;
 use crate::config::{Config, EmbedderProvider, EngineKind, LlmProvider, RerankerProvider};
 use crate::print;
-use crate::wiring::{MIN_FREE_BYTES, free_bytes, models_dir};
-
-/// How long a server that the configuration names may take to answer.
-const ANSWER_WAIT: Duration = Duration::from_secs(5);
+use crate::wiring::{MIN_FREE_BYTES, answers, free_bytes, models_dir};
 
 /// Less space than this is worth a remark before it stops writes.
 const LOW_BYTES: u64 = 8 * MIN_FREE_BYTES;
@@ -36,7 +30,7 @@ pub(super) fn data_folder(data_dir: &Path) -> Finding {
     match written {
         Ok(()) if data_dir.exists() && !data_dir.is_dir() => Finding::problem(
             check,
-            format!("`{shown}` is a file, and no folder"),
+            format!("`{shown}` is a file, not a folder"),
             "move it away, or set another `data_dir`",
         ),
         Ok(()) if !data_dir.is_dir() => {
@@ -179,25 +173,4 @@ pub(super) fn engine(config: &Config) -> Vec<Finding> {
         ),
     })
     .collect()
-}
-
-/// Asks a server for anything; a refusal is an answer, too.
-pub(super) fn answers(url: &str) -> net::Result<()> {
-    match fetched(url) {
-        Ok(()) | Err(net::Error::Status { .. } | net::Error::ComeBackLater { .. }) => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Asks a server for what is at an address.
-pub(super) fn fetched(url: &str) -> net::Result<()> {
-    let client = Client::new(net::Config {
-        connect_timeout: ANSWER_WAIT,
-        answer_timeout: ANSWER_WAIT,
-        attempt_timeout: ANSWER_WAIT,
-        retry: RetryPolicy::never(),
-        reach: Reach::public_and_host_of(url),
-        ..net::Config::careful()
-    });
-    client.send(&Request::get(url)?, &Deadline::after(ANSWER_WAIT)).map(|_| ())
 }

@@ -67,9 +67,11 @@ impl Finding {
     }
 
     fn problem(check: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        let remedy = Some(remedy.into());
+        // What a message says itself is nearer to it than what holds for all of its kind.
+        let (what, own_hint) = print::apart(&what.into());
+        let remedy = Some(own_hint.unwrap_or_else(|| remedy.into()));
         let check = check.to_owned();
-        Finding { of: None, check, state: State::Problem, what: what.into(), remedy }
+        Finding { of: None, check, state: State::Problem, what, remedy }
     }
 }
 
@@ -181,16 +183,21 @@ fn examine(located: &mut Located) -> Vec<Finding> {
             // A server that answers may still refuse what it is asked for.
             let is_refused = |check: &str| {
                 let is_same = |other: &Finding| other.check == check;
-                matches!(check, "embedder" | "reranker") && more.iter().any(is_same)
+                matches!(check, "embedder" | "reranker" | "llm") && more.iter().any(is_same)
             };
             findings.retain(|finding| !is_refused(&finding.check));
-            findings.extend(more.into_iter().filter(|finding| !is_known(finding)));
+            for finding in more.into_iter().filter(|finding| !is_known(finding)) {
+                // A variable that is not set here was named already.
+                if !findings.contains(&finding) {
+                    findings.push(finding);
+                }
+            }
         }
         Err(StoreCheckError::Data(error)) => findings.push(Finding::problem(
             "data",
             format!("`{}` cannot be opened: {error:#}", data_dir.display()),
-            "do what the message says; `dowse check --repair` rebuilds indexes, and \
-             `dowse restore FILE` brings back a backup",
+            "do what the message says; where the data is damaged, `dowse check --repair` rebuilds \
+             indexes, and `dowse restore FILE` brings back a backup",
         )),
         // What was found in the configuration already has its remedy.
         Err(StoreCheckError::Settings(error)) if is_among(&findings, &error) => {}
@@ -217,7 +224,7 @@ enum StoreCheckError {
 fn is_among(findings: &[Finding], error: &anyhow::Error) -> bool {
     let said = format!("{error:#}");
     let is_said = |finding: &Finding| match finding.check.as_str() {
-        "configuration" => finding.what == said,
+        "configuration" => finding.what == print::apart(&said).0,
         "variable" => finding.what.rsplit('`').nth(1).is_some_and(|name| said.contains(name)),
         _ => false,
     };

@@ -5,6 +5,7 @@ use store::Repair;
 
 use super::{Finding, machine};
 use crate::commands::check::{self, CheckOptions};
+use crate::commands::status;
 use crate::wiring::{SharedState, describe_store};
 
 /// Looks at the model, the engine, the indexes and the sources.
@@ -21,6 +22,10 @@ pub(super) fn findings(
     }
     // The model was said first.
     for problem in report.problems.iter().filter(|problem| problem.what != "model") {
+        findings.push(Finding::problem(&problem.what, &problem.problem, &problem.hint));
+    }
+    let never_indexed = status::never_indexed(shared_state, app, options)?;
+    for problem in &never_indexed {
         findings.push(Finding::problem(&problem.what, &problem.problem, &problem.hint));
     }
     let is_away = check::is_engine_away(store);

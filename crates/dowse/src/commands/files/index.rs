@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commands::host::{COMMANDS_GRACE, Host, Hosting, serve_commands};
 use crate::commands::reach::{Form, typed};
-use crate::commands::sets::{Need, SERVES_NO_FOLDERS, Set, only_one, open_all, served};
+use crate::commands::sets::{Need, Set, only_one, open_all, served, serves_no_folders};
 use crate::commands::{Outcome, block_on};
 use crate::control::Typed;
 use crate::files_cli::IndexArgs;
@@ -131,7 +131,9 @@ fn say_what_left(shared_state: &SharedState, configured: &BTreeSet<String>) -> a
         return Ok(());
     }
     for folder in forget_folders_taken_out(shared_state, configured)? {
-        print::note(format!("note: `{folder}` left the configuration: its index was erased"));
+        print::note(format!(
+            "note: `{folder}` was removed from the configuration: its index was erased"
+        ));
     }
     Ok(())
 }
@@ -139,7 +141,7 @@ fn say_what_left(shared_state: &SharedState, configured: &BTreeSet<String>) -> a
 /// Indexes what a running server serves.
 pub(crate) fn hosted(host: &Host, typed: &Typed, args: &IndexArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
-    let service = app.files.as_ref().context(SERVES_NO_FOLDERS)?;
+    let service = app.files.as_ref().ok_or_else(|| serves_no_folders(&host.shared_state))?;
     let named: Vec<_> = args.folders.iter().chain(&args.files.root).collect();
     let roots = match named.is_empty() {
         true => service.roots(&Caller::local_admin()),
@@ -191,8 +193,9 @@ fn index_roots(
                 false => String::new(),
             };
             print::note(format!(
-                "  {n_all} warnings in all; {more}`dowse status --missing` lists every file \
-                 without text and why"
+                "  {} in all; {more}`dowse status --missing` lists every file \
+                 without text and why",
+                print::counted(n_all, "warning", "warnings")
             ));
         }
         reports.push(json!({

@@ -10,7 +10,9 @@ use serde_json::json;
 use crate::commands::Outcome;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, typed};
-use crate::commands::sets::{Need, SERVES_NO_FOLDERS, Set, is_no_folders, open_all};
+use crate::commands::sets::{
+    Need, SEARCHES_BASES, Set, is_no_folders, names_bases, open_all, serves_no_folders,
+};
 use crate::config::Remembered;
 use crate::control::Typed;
 use crate::files_cli::OpenArgs;
@@ -38,6 +40,9 @@ pub(crate) fn open(args: &OpenArgs) -> anyhow::Result<Outcome> {
     });
     // Data that is of no folders was the last that could have held it.
     shown.map_err(|error| match is_no_folders(&error) {
+        true if names_bases(&error) => {
+            anyhow::anyhow!("{}; {SEARCHES_BASES}", in_no_folder(&path))
+        }
         true => anyhow::anyhow!(in_no_folder(&path)),
         false => error,
     })
@@ -55,7 +60,7 @@ fn in_no_folder(path: &Path) -> String {
 /// Shows a file that a running server has indexed.
 pub(crate) fn hosted(host: &Host, typed: &Typed, args: &OpenArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
-    let service = app.files.as_ref().context(SERVES_NO_FOLDERS)?;
+    let service = app.files.as_ref().ok_or_else(|| serves_no_folders(&host.shared_state))?;
     let path = without_steps_up(typed.folder.join(&args.path));
     show(service, &path, args, args.json || typed.is_json)
 }

@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use ::files::{SearchRequest, SearchResults, Service};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use ingest::JobState;
 use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
@@ -16,14 +16,17 @@ use crate::commands::check::Providers;
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, may_not_enter, typed};
 use crate::commands::sets::{
-    NO_INDEX, Need, SERVES_NO_FOLDERS, Set, everything, is_no_folders, is_no_index, open_all,
-    remembered, served,
+    NO_INDEX, Need, SEARCHES_BASES, Set, everything, is_no_folders, is_no_index, names_bases,
+    open_all, remembered, served, serves_no_folders,
 };
 use crate::commands::words::{add_failing_embedder, error_in_flags, failures, in_flags};
 use crate::control::Typed;
 use crate::files_cli::SearchArgs;
 use crate::print::{self, Look};
 use crate::wiring::{SharedState, files_by_words};
+
+/// The command that indexes, as a server says it.
+const INDEX: &str = "dowse index";
 
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
@@ -65,8 +68,15 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     let sets = open_all(&args.files, &[], Need::Index, remembered)?;
     let (mut answer, mut unindexed) = answer_of_all(sets, args, &mut opened)?;
     // Knowledge bases that were made here are no reason not to search what was indexed elsewhere.
+    let of_bases = unindexed.iter().any(names_bases);
     if answer.is_none() && unindexed.iter().any(is_no_folders) {
-        let sets = open_all(&args.files, &[], Need::Index, everything)?;
+        let sets = match open_all(&args.files, &[], Need::Index, everything) {
+            Err(error) if of_bases && is_no_index(&error) => bail!(
+                "{NO_INDEX}: no folders are configured, and none was indexed before\n\
+                 hint: {SEARCHES_BASES}; `dowse index FOLDER` indexes a folder"
+            ),
+            sets => sets?,
+        };
         (answer, unindexed) = answer_of_all(sets, args, &mut opened)?;
     }
     let Some(mut answer) = answer else {
@@ -74,6 +84,9 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Outcome> {
     };
     let said = unindexed.iter().map(|error| format!("{error:#}").replace("\nhint: ", "; "));
     answer.warnings.extend(said);
+    if of_bases {
+        answer.warnings.push(format!("what is kept here was not searched: {SEARCHES_BASES}"));
+    }
     let is_terminal = std::io::stdout().is_terminal();
     let outcome = show(&answer, args.json, is_terminal)?;
     answer.failures.iter().for_each(|failure| print::failure(failure));
@@ -135,11 +148,11 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &SearchArgs) -> anyhow::R
         true => files_by_words(&host.shared_state)?,
         false => host.app().files.clone(),
     };
-    let service = &service.context(SERVES_NO_FOLDERS)?;
+    let service = &service.ok_or_else(|| serves_no_folders(&host.shared_state))?;
     let roots = served(service, &typed.folder, &args.files.root.iter().collect::<Vec<_>>())?;
     let roots = Some(roots).filter(|roots| !roots.is_empty());
     let options = SearchOptions { args, roots, providers: Providers::of(typed) };
-    let answer = answer_of(&host.shared_state, service, options, "dowse index")?;
+    let answer = answer_of(&host.shared_state, service, options, INDEX)?;
     show(&answer, args.json || typed.is_json, typed.is_terminal)
 }
 
@@ -189,7 +202,7 @@ fn answer_of(
             found.warnings.push(model::Warning::new("no_files", message));
         }
     }
-    Ok(answer(request.query, found))
+    Ok(answer(request.query, found, index_command))
 }
 
 /// Tells whether one of these folders was looked through to its end.
@@ -202,9 +215,13 @@ fn was_indexed(shared_state: &SharedState, roots: &[String]) -> anyhow::Result<b
     }))
 }
 
-fn answer(query: String, found: SearchResults) -> Answer {
+fn answer(query: String, found: SearchResults, index_command: &str) -> Answer {
+    // `dowse index` alone is another set's where there are several.
+    let typed = |message: &str| {
+        in_flags(message).replace(&format!("`{INDEX}`"), &format!("`{index_command}`"))
+    };
     let said = |warnings: Vec<&model::Warning>| -> Vec<String> {
-        warnings.iter().map(|warning| in_flags(&warning.message)).collect()
+        warnings.iter().map(|warning| typed(&warning.message)).collect()
     };
     let failures = said(failures(&found.warnings));
     let warnings = said(found.warnings.iter().collect());

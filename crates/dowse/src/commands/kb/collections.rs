@@ -40,7 +40,7 @@ impl Session {
                     .service
                     .update_collection(&self.caller, collection, &change)
                     .with_context(|| no_collection(collection))?;
-                job.iter().try_for_each(|job| self.wait(job))?;
+                job.iter().try_for_each(|job| self.wait(job).map(drop))?;
                 self.done(changed.id.as_str(), format!("changed `{}`", changed.name))?;
             }
             CollectionCommand::Delete { collection } => {

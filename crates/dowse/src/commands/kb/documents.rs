@@ -117,7 +117,7 @@ impl Session {
     /// Waits for a document and prints what became of it.
     fn taken(&self, accepted: &Accepted, name: &str, added: &mut Added) -> anyhow::Result<()> {
         match self.wait(&accepted.job) {
-            Ok(()) => {}
+            Ok(_) => {}
             // One bad file does not keep the others out.
             Err(error) => {
                 added.n_failed += 1;

@@ -1,7 +1,5 @@
 //! Does what was typed.
 
-use std::io::IsTerminal as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,22 +7,20 @@ use anyhow::Context;
 use knowledge::{
     BaseChange, Document, DocumentChange, KnowledgeBase, NewBase, SearchRequest, Visibility,
 };
-use model::{Caller, Deadline, TenantId, iso};
+use model::{Deadline, iso};
 use serde_json::{Value, json};
 use serve::{Deleted, What};
 
 use super::session::Session;
 use crate::commands::check::Providers;
 use crate::commands::host::Host;
-use crate::commands::reach::{Form, Reach, Reading, reach, reach_to_read, typed};
-use crate::commands::sets::load_placed;
+use crate::commands::objects::{Effect, Opened};
 use crate::commands::words::{add_failing_embedder, failures, in_flags};
 use crate::commands::{Outcome, until_stopped};
-use crate::config::Purpose;
 use crate::control::Typed;
 use crate::kb_cli::{KbArgs, KbCommand};
 use crate::print;
-use crate::wiring::{Jobs, knowledge_by_words, knowledge_service};
+use crate::wiring::{knowledge_by_words, knowledge_service};
 
 /// How long a search may take.
 const SEARCH_WAIT: Duration = Duration::from_secs(60);
@@ -33,33 +29,15 @@ const SEARCH_WAIT: Duration = Duration::from_secs(60);
 const PRINTED_CHARS: usize = 200;
 
 pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
-    // Only what makes something makes a data folder for it.
     let creates = matches!(args.command, KbCommand::Create { .. });
-    let purpose = if creates { Purpose::Make } else { Purpose::Look };
-    let config = load_placed(&args.config, &args.data, purpose)?.config;
-    let Reading { reach: reached, config } = match creates {
-        true => Reading { reach: reach(&config)?, config },
-        false => reach_to_read(&config, Jobs::Run)?,
+    let effect = Effect::of(creates, args.command.is_reading());
+    let (config, common) = match args.objects.open(effect)? {
+        Opened::Elsewhere(outcome) => return Ok(outcome),
+        Opened::Here(here) => *here,
     };
-    let shared_state = match reached {
-        Reach::Running(connection) => {
-            return Ok(Outcome::of(connection.run(typed(Form::Typed)?)?));
-        }
-        Reach::Here(shared_state) => *shared_state,
-    };
-    if !args.command.is_reading() {
-        shared_state.ensure_writable()?;
-    }
-    shared_state.served.store(Some(Arc::new(config.clone())));
-    let session = Session {
-        service: knowledge_service(&config, &shared_state)?,
-        shared_state,
-        caller: caller(args),
-        providers: Providers::here(),
-        folder: PathBuf::new(),
-        is_terminal: std::io::stdout().is_terminal(),
-        is_json: args.json,
-    };
+    common.shared_state.served.store(Some(Arc::new(config.clone())));
+    let service = knowledge_service(&config, &common.shared_state)?;
+    let session = Session { common, service, providers: Providers::here() };
     let command = args.command.clone();
     until_stopped(move || {
         let outcome = session.run(&command)?;
@@ -75,15 +53,8 @@ pub(crate) fn hosted(host: &Host, typed: &Typed, args: &KbArgs) -> anyhow::Resul
         true => knowledge_by_words(&host.shared_state)?,
         false => host.app().knowledge.clone().context("the server has no knowledge bases")?,
     };
-    let session = Session {
-        service,
-        shared_state: host.shared_state.clone(),
-        caller: caller(args),
-        providers: Providers::of(typed),
-        folder: typed.folder.clone(),
-        is_terminal: typed.is_terminal,
-        is_json: args.json || typed.is_json,
-    };
+    let providers = Providers::of(typed);
+    let session = Session { common: args.objects.hosted(host, typed), service, providers };
     session.run(&args.command)
 }
 
@@ -107,11 +78,6 @@ fn deleted(document: &Document) -> Deleted {
     let base = document.knowledge_base_id.to_string();
     let what = What::Document { base, id: document.id.to_string() };
     Deleted { since: document.created_at, what }
-}
-
-/// Whoever can read the data folder owns what is in it.
-fn caller(args: &KbArgs) -> Caller {
-    Caller { tenant: TenantId::new(args.tenant.as_str()), ..Caller::local_admin() }
 }
 
 impl Session {

@@ -1,32 +1,27 @@
-//! What every command works with: the service, the caller, and waiting for jobs.
+//! What every command works with: the service, the caller, and waiting for all that follows.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::ops::Deref;
 
 use anyhow::bail;
-use ingest::{Job, JobService as _, JobState};
+use ingest::{Job, JobService as _};
 use knowledge::{KnowledgeBase, Service};
-use model::{Caller, Deadline};
-use serde_json::json;
 
 use crate::commands::check::Providers;
-use crate::print;
-use crate::wiring::SharedState;
-
-/// How long a command waits between two looks at its job.
-const JOB_WAIT: Duration = Duration::from_secs(1);
+use crate::commands::objects;
 
 /// The service with the one who asks.
 pub(super) struct Session {
+    pub(super) common: objects::Session,
     pub(super) service: Service,
-    pub(super) shared_state: SharedState,
-    pub(super) caller: Caller,
     pub(super) providers: Providers,
-    /// The folder that the command was typed in, when that is not the one of this process.
-    pub(super) folder: PathBuf,
-    /// Whether the output goes to a terminal, which has only so much room.
-    pub(super) is_terminal: bool,
-    pub(super) is_json: bool,
+}
+
+impl Deref for Session {
+    type Target = objects::Session;
+
+    fn deref(&self) -> &objects::Session {
+        &self.common
+    }
 }
 
 impl Session {
@@ -48,24 +43,6 @@ impl Session {
         }
     }
 
-    pub(super) fn made(&self, id: &str) -> anyhow::Result<()> {
-        if self.is_json {
-            return print::json(&json!({ "id": id }));
-        }
-        print::line(id);
-        Ok(())
-    }
-
-    /// Says what became of an object that is there or was: its id to a program, a sentence to a
-    /// person.
-    pub(super) fn done(&self, id: &str, sentence: impl AsRef<str>) -> anyhow::Result<()> {
-        if self.is_json {
-            return print::json(&json!({ "id": id }));
-        }
-        print::note(sentence);
-        Ok(())
-    }
-
     /// Waits until vectors and summaries have followed what changed.
     pub(super) fn settle(&self) -> anyhow::Result<()> {
         loop {
@@ -74,28 +51,8 @@ impl Session {
                 !job.state.is_final() && self.service.check_job(&self.caller, job).is_ok()
             };
             match jobs.iter().find(is_open) {
-                Some(job) => self.wait(job)?,
+                Some(job) => drop(self.wait(job)?),
                 None => return Ok(()),
-            }
-        }
-    }
-
-    /// Waits for a job, however long it takes, and says how far it is.
-    pub(super) fn wait(&self, job: &Job) -> anyhow::Result<()> {
-        let queue = &self.shared_state.open_store()?.queue;
-        let bar = print::Bar::new();
-        loop {
-            print::ensure_reader()?;
-            let job = queue.wait(&job.id, &Deadline::after(JOB_WAIT))?;
-            match job.state {
-                JobState::Done => return Ok(()),
-                JobState::Failed => bail!(
-                    "{}",
-                    job.error.unwrap_or_else(|| format!("the job `{}` failed", job.kind))
-                ),
-                JobState::Queued | JobState::Running => {
-                    bar.show(&job.progress);
-                }
             }
         }
     }

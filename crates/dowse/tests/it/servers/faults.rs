@@ -193,6 +193,40 @@ fn a_database_that_is_restarted_killed_or_hangs_costs_writes_for_a_while_and_no_
 }
 
 #[test]
+fn a_server_that_starts_before_its_database_says_so_and_begins_when_it_is_there() {
+    let Some(mut bed) = Bed::embedded() else { return };
+    bed.postgres.stop();
+    let early = bed.start();
+    let ready = early.http().get("/readyz");
+    assert_eq!(ready.status, 503, "{}", ready.text());
+    let ready = ready.json();
+    assert_eq!((&ready["reads"], &ready["writes"]), (&false.into(), &false.into()), "{ready}");
+    assert_eq!(ready["degraded"][0]["what"], "catalogue", "{ready}");
+    // A database that nobody has asked yet is not to be restored from a backup.
+    let hint = ready["degraded"][0]["hint"].as_str().unwrap_or_default().to_owned();
+    assert!(hint.contains("start the PostgreSQL") && !hint.contains("restore"), "{hint}");
+    assert_eq!(early.http().get("/healthz").status, 200);
+    let call = serde_json::json!({ "query": "storm" });
+    let refused = early.http().post_json("/v1/call/search", &call);
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    assert_eq!(refused.header("retry-after"), Some("5"));
+    assert_eq!(refused.json()["error"]["message"], SENTENCE);
+
+    bed.postgres.start_again();
+    early.wait_until("it does not begin", || early.http().get("/readyz").status == 200);
+    let collection = early.collection();
+    let id = early.add(&collection, "after", "The harbour after the storm.");
+    early.wait_until_ready(std::slice::from_ref(&id));
+    early.wait_until("it is not found", || early.found(&collection, "harbour").len() == 1);
+
+    // One that is told to stop while it waits stops.
+    bed.postgres.stop();
+    let never = bed.start();
+    assert_eq!(never.http().get("/readyz").status, 503);
+    assert!(never.server.stop().success());
+}
+
+#[test]
 fn a_server_that_was_stopped_for_long_catches_up_says_so_and_spoils_nothing() {
     let Some(bed) = Bed::embedded() else { return };
     let members = bed.start_many(2);

@@ -1,7 +1,7 @@
 //! One document: mappings and lists by indentation.
 
 use super::flow;
-use super::read::{Entry, Place};
+use super::read::{Entry, ValuePlace};
 use super::scalar::{closing_quote, comment_of, unquoted, without_comment};
 
 /// Deeper documents are not read.
@@ -27,7 +27,7 @@ impl<'a> Document<'a> {
         Document { lines, at: 0, current: None, entries: Vec::new(), comments: Vec::new() }
     }
 
-    pub(super) fn read(mut self, root: &Place) -> Option<Vec<Entry>> {
+    pub(super) fn read(mut self, root: &ValuePlace) -> Option<Vec<Entry>> {
         let (_, content) = self.peek()?;
         let has_structure =
             is_item(content) || entry_of(content).is_some() || content.starts_with(['{', '[']);
@@ -70,7 +70,7 @@ impl<'a> Document<'a> {
     }
 
     /// Reads what begins on the next line. `parent` is the indentation of what holds it.
-    fn node(&mut self, parent: Option<usize>, place: &Place, depth: usize) -> Option<()> {
+    fn node(&mut self, parent: Option<usize>, place: &ValuePlace, depth: usize) -> Option<()> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -85,7 +85,7 @@ impl<'a> Document<'a> {
         self.value(content, parent, place, depth)
     }
 
-    fn list(&mut self, indent: usize, place: &Place, depth: usize) -> Option<()> {
+    fn list(&mut self, indent: usize, place: &ValuePlace, depth: usize) -> Option<()> {
         let mut item_idx = 0;
         while let Some((at, content)) = self.peek() {
             if at != indent || !is_item(content) {
@@ -108,7 +108,7 @@ impl<'a> Document<'a> {
         self.ends_above(indent)
     }
 
-    fn mapping(&mut self, indent: usize, place: &Place, depth: usize) -> Option<()> {
+    fn mapping(&mut self, indent: usize, place: &ValuePlace, depth: usize) -> Option<()> {
         while let Some((at, content)) = self.peek() {
             if at != indent || is_item(content) {
                 break;
@@ -140,7 +140,7 @@ impl<'a> Document<'a> {
         &mut self,
         text: &'a str,
         parent: Option<usize>,
-        place: &Place,
+        place: &ValuePlace,
         depth: usize,
     ) -> Option<()> {
         let text = without_properties(text);
@@ -163,7 +163,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn plain(&mut self, text: &'a str, parent: Option<usize>, place: &Place) -> Option<()> {
+    fn plain(&mut self, text: &'a str, parent: Option<usize>, place: &ValuePlace) -> Option<()> {
         // The comments that come now are about what follows.
         let mut said = std::mem::take(&mut self.comments);
         let (first, mut comment) = without_comment(text);
@@ -197,7 +197,7 @@ impl<'a> Document<'a> {
         Some(())
     }
 
-    fn quoted(&mut self, text: &str, place: &Place) -> Option<()> {
+    fn quoted(&mut self, text: &str, place: &ValuePlace) -> Option<()> {
         let quote = text.chars().next()?;
         let mut whole = text.get(1..)?.to_owned();
         let mut from = 0;
@@ -222,7 +222,12 @@ impl<'a> Document<'a> {
         Some(())
     }
 
-    fn block_scalar(&mut self, header: &str, parent: Option<usize>, place: &Place) -> Option<()> {
+    fn block_scalar(
+        &mut self,
+        header: &str,
+        parent: Option<usize>,
+        place: &ValuePlace,
+    ) -> Option<()> {
         let (header, comment) = without_comment(header);
         let is_folded = header.starts_with('>');
         if !matches!(header.get(1..)?, "" | "-" | "+") {
@@ -257,7 +262,7 @@ impl<'a> Document<'a> {
         Some(())
     }
 
-    fn flow(&mut self, text: &str, place: &Place, depth: usize) -> Option<()> {
+    fn flow(&mut self, text: &str, place: &ValuePlace, depth: usize) -> Option<()> {
         let mut balance = flow::Balance::default();
         let mut whole = text.to_owned();
         let mut end = balance.end_in(text)?;
@@ -281,7 +286,7 @@ impl<'a> Document<'a> {
         Some(())
     }
 
-    fn push(&mut self, place: &Place, text: String) {
+    fn push(&mut self, place: &ValuePlace, text: String) {
         let comment = std::mem::take(&mut self.comments).join(" ");
         self.entries.push(Entry { place: place.clone(), text, comment });
     }

@@ -1,7 +1,7 @@
 //! Mappings and lists in brackets: `{a: 1, b: [x, "y"]}`.
 
 use super::document::MAX_DEPTH;
-use super::read::Place;
+use super::read::ValuePlace;
 use super::scalar::{closing_quote, unquoted};
 
 /// Finds where a bracket that was opened is closed, part by part.
@@ -48,7 +48,11 @@ impl Balance {
 }
 
 /// Gives the values of a mapping or a list in brackets, in order.
-pub(super) fn values(text: &str, place: &Place, depth: usize) -> Option<Vec<(Place, String)>> {
+pub(super) fn values(
+    text: &str,
+    place: &ValuePlace,
+    depth: usize,
+) -> Option<Vec<(ValuePlace, String)>> {
     let mut flow = Flow { rest: text, values: Vec::new() };
     flow.value(place, depth)?;
     flow.rest.trim().is_empty().then_some(flow.values)
@@ -56,11 +60,11 @@ pub(super) fn values(text: &str, place: &Place, depth: usize) -> Option<Vec<(Pla
 
 struct Flow<'a> {
     rest: &'a str,
-    values: Vec<(Place, String)>,
+    values: Vec<(ValuePlace, String)>,
 }
 
 impl Flow<'_> {
-    fn value(&mut self, place: &Place, depth: usize) -> Option<()> {
+    fn value(&mut self, place: &ValuePlace, depth: usize) -> Option<()> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -77,7 +81,7 @@ impl Flow<'_> {
         }
     }
 
-    fn mapping(&mut self, place: &Place, depth: usize) -> Option<()> {
+    fn mapping(&mut self, place: &ValuePlace, depth: usize) -> Option<()> {
         self.take("{")?;
         while self.take("}").is_none() {
             let key = self.scalar()?;
@@ -91,7 +95,7 @@ impl Flow<'_> {
         Some(())
     }
 
-    fn list(&mut self, place: &Place, depth: usize) -> Option<()> {
+    fn list(&mut self, place: &ValuePlace, depth: usize) -> Option<()> {
         self.take("[")?;
         let mut item_idx = 0;
         while self.take("]").is_none() {

@@ -11,5 +11,6 @@ mod document;
 
 mod flow;
 mod scalar;
+mod tables;
 
 pub(crate) use read::read_yaml;

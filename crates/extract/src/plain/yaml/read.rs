@@ -1,10 +1,14 @@
 //! From a file to blocks of values.
 
+use model::Pointer;
+
 use super::document::Document;
+use super::tables::{MAX_CELLS, Names, last_number};
 use crate::error::Result;
 use crate::output::Output;
 use crate::plain::code::push_code;
 use crate::plain::json::Values;
+use crate::plain::json_tables::Rows;
 
 pub(crate) fn read_yaml(bytes: &[u8], output: &mut Output) -> Result<()> {
     let text = crate::encoding::decode_reported(bytes, None, output);
@@ -12,43 +16,87 @@ pub(crate) fn read_yaml(bytes: &[u8], output: &mut Output) -> Result<()> {
     if let Some(title) = entries.iter().find(|entry| entry.place.pointer == "/title") {
         output.set_title(&title.text);
     }
+    let names = Names::of(&entries);
     let mut values = Values::default();
-    for Entry { place, text, comment } in entries {
+    // The table that is being written, by the pointer of its list.
+    let mut table: Option<(String, Rows)> = None;
+    let mut entries = entries.into_iter().peekable();
+    while let Some(entry) = entries.next() {
+        if let Some(row) = names.row_of(&entry.place) {
+            let list = row.list.to_owned();
+            let (at_row, columns) = (Pointer::Json(row.pointer.to_owned()), row.columns.cloned());
+            let pointer = row.pointer.to_owned();
+            if table.as_ref().is_none_or(|(open, _)| *open != list) {
+                values.end(output)?;
+                end(table.take(), output)?;
+                table = Some((list, Rows::new(&entry.place.label, columns.as_ref())));
+            }
+            let mut cells = Vec::new();
+            put_cell(&mut cells, entry);
+            let is_same = |next: &Entry| {
+                names.row_of(&next.place).is_some_and(|next| next.pointer == pointer)
+            };
+            while let Some(cell) = entries.next_if(is_same) {
+                put_cell(&mut cells, cell);
+            }
+            if let Some((_, rows)) = &mut table {
+                rows.row(&at_row, cells.into_iter(), output)?;
+            }
+            continue;
+        }
+        end(table.take(), output)?;
+        let Entry { place, text, comment } = entry;
         let commented = match comment.is_empty() {
             true => text,
             false => format!("{text} # {comment}"),
         };
         values.add(place.pointer, &place.label, &commented, output)?;
     }
+    end(table, output)?;
     values.end(output)
+}
+
+fn end(table: Option<(String, Rows)>, output: &mut Output) -> Result<()> {
+    table.map_or(Ok(()), |(_, rows)| rows.end(output))
+}
+
+/// Puts a value at its place in a row, whose cells before it may say nothing.
+fn put_cell(cells: &mut Vec<String>, entry: Entry) {
+    let Entry { place, text, comment } = entry;
+    let column = last_number(&place.pointer).unwrap_or(cells.len()).min(MAX_CELLS);
+    cells.resize(column.max(cells.len()), String::new());
+    cells.push(if comment.is_empty() { text } else { format!("{text} # {comment}") });
 }
 
 /// Where a value is: by RFC 6901, and by its keys in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ValuePlace {
     pub(super) pointer: String,
     pub(super) label: String,
+    /// How many lists its pointer ends in.
+    pub(super) n_lists: usize,
 }
 
-impl Place {
-    pub(super) fn key(&self, key: &str) -> Place {
+impl ValuePlace {
+    pub(super) fn key(&self, key: &str) -> ValuePlace {
         let escaped = model::pointer_token(key);
         let label = match self.label.is_empty() {
             true => key.to_owned(),
             false => format!("{}.{key}", self.label),
         };
-        Place { pointer: format!("{}/{escaped}", self.pointer), label }
+        ValuePlace { pointer: format!("{}/{escaped}", self.pointer), label, n_lists: 0 }
     }
 
-    pub(super) fn item(&self, item_idx: usize) -> Place {
-        Place { pointer: format!("{}/{item_idx}", self.pointer), label: self.label.clone() }
+    pub(super) fn item(&self, item_idx: usize) -> ValuePlace {
+        let (pointer, label) = (format!("{}/{item_idx}", self.pointer), self.label.clone());
+        ValuePlace { pointer, label, n_lists: self.n_lists + 1 }
     }
 }
 
 /// One value with what is said about it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) place: Place,
+    pub(super) place: ValuePlace,
     pub(super) text: String,
     pub(super) comment: String,
 }
@@ -60,8 +108,8 @@ fn entries(text: &str) -> Option<Vec<Entry>> {
     let mut entries = Vec::new();
     for (document_idx, lines) in documents.into_iter().enumerate() {
         let root = match is_one {
-            true => Place::default(),
-            false => Place::default().item(document_idx),
+            true => ValuePlace::default(),
+            false => ValuePlace::default().item(document_idx),
         };
         entries.extend(Document::new(lines).read(&root)?);
     }

@@ -45,11 +45,11 @@ pub(super) struct Counted<'f> {
     /// The number of an element in a list that is not known to be one.
     pub(super) elsewhere: Option<Elsewhere>,
     /// The labels that went by in this block, each with where it was last.
-    seen: Vec<Seen>,
+    seen: Vec<CountedElement>,
     firsts: &'f mut Firsts,
 }
 
-struct Seen {
+struct CountedElement {
     steps: Vec<Step>,
     elsewhere: Option<Elsewhere>,
     label: String,
@@ -59,7 +59,7 @@ impl<'f> Counted<'f> {
     /// Begins with the first value of a block, whose pointer is known.
     pub(super) fn begin(first: Vec<Step>, label: String, firsts: &'f mut Firsts) -> Self {
         firsts.learn(&first, &label);
-        let seen = Seen { steps: first.clone(), elsewhere: None, label };
+        let seen = CountedElement { steps: first.clone(), elsewhere: None, label };
         Counted { steps: first, elsewhere: None, seen: vec![seen], firsts }
     }
 
@@ -90,8 +90,11 @@ impl<'f> Counted<'f> {
         self.begin_element(&mut next, &mut elsewhere, n_common, label);
         self.firsts.learn(&next, label);
         self.seen.retain(|seen| seen.label != label);
-        let seen =
-            Seen { steps: next.clone(), elsewhere: elsewhere.clone(), label: label.to_owned() };
+        let seen = CountedElement {
+            steps: next.clone(),
+            elsewhere: elsewhere.clone(),
+            label: label.to_owned(),
+        };
         self.seen.push(seen);
         (self.steps, self.elsewhere) = (next, elsewhere);
         true

@@ -2,6 +2,8 @@
 
 use model::{Passage, Pointer};
 
+use crate::whole_text::WholeText;
+
 use super::elements::{Counted, Elsewhere, Firsts};
 use super::forms::{Step, readings, unescaped};
 
@@ -45,9 +47,9 @@ fn lines_of(
     firsts: &mut Firsts,
     lines: &mut Vec<Line>,
 ) {
-    let text = crate::preview::whole_text(block);
+    let text = WholeText::of(block, &crate::lines::Lines::default());
     let text_start = text.start;
-    let text: String = text.chars.into_iter().collect();
+    let text = text.shown(0..text.len());
     let label_of = |line: &str| line.split_once(": ").map(|(label, _)| label.to_owned());
     let first_label = text.lines().next().and_then(label_of).unwrap_or_default();
     // The label of the first value tells which numbers are keys. A long string is a block

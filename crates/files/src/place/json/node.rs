@@ -85,6 +85,8 @@ mod tests {
 
     use super::super::named;
     use super::*;
+    use crate::lines::Lines;
+    use crate::whole_text::WholeText;
 
     /// Blocks of a file: each with the pointer of its first value.
     fn passages(blocks: &[(&str, &str)]) -> Vec<Passage> {
@@ -108,14 +110,14 @@ mod tests {
     #[track_caller]
     fn check(blocks: &[(&str, &str)], pointer: &str, expected: &str) {
         let passages = passages(blocks);
-        let whole = crate::preview::whole_text(&passages);
+        let whole = WholeText::of(&passages, &Lines::default());
         let named = named(pointer, &passages);
         let found = named.iter().find_map(|named| {
             let Pointer::Json(read) = named else { panic!("{pointer}: {named}") };
             node(read, &passages)
         });
         let (covered, start) = found.unwrap_or_else(|| panic!("{pointer}: {named:?}"));
-        let shown: String = whole.chars[start..].iter().collect();
+        let shown: String = whole.shown(start..whole.len());
         assert!(shown.starts_with(expected), "{pointer}: {shown}");
         assert!(passages[covered].iter().any(|passage| passage.span.start <= start), "{pointer}");
     }

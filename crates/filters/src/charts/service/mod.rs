@@ -106,7 +106,7 @@ impl FinanceSource {
             Ok(finance) => Ok(FinanceState::Open(Arc::new(finance))),
             Err(error) if error.is_away() => {
                 let reason = with_causes(&error);
-                tracing::warn!(reason, "the facts under charts are away and are tried again");
+                tracing::warn!(reason, "the facts of charts cannot be reached and are tried again");
                 Ok(FinanceState::Away { since: Instant::now(), reason })
             }
             Err(error) => Err(error),

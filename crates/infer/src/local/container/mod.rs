@@ -60,17 +60,17 @@ pub(crate) struct Container {
     bytes: Arc<Vec<u8>>,
     pub(crate) shape: Shape,
     pub(crate) vocabulary: Vocabulary,
-    tensors: HashMap<String, Place>,
+    tensors: HashMap<String, TensorPlace>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct TensorPlace {
     is_quantised: bool,
     n_elements: usize,
     offset: usize,
 }
 
-impl Place {
+impl TensorPlace {
     fn n_bytes(self) -> usize {
         if self.is_quantised {
             self.n_elements.div_ceil(BLOCK_LENGTH) * BLOCK_BYTES
@@ -84,7 +84,7 @@ impl Place {
 #[derive(Debug, Clone)]
 pub(crate) struct Tensor {
     bytes: Arc<Vec<u8>>,
-    place: Place,
+    place: TensorPlace,
 }
 
 impl Container {
@@ -155,7 +155,7 @@ impl Tensor {
     pub(crate) fn detached(&self) -> Tensor {
         let end = self.place.offset + self.place.n_bytes();
         let bytes = self.bytes[self.place.offset..end].to_vec();
-        Tensor { bytes: Arc::new(bytes), place: Place { offset: 0, ..self.place } }
+        Tensor { bytes: Arc::new(bytes), place: TensorPlace { offset: 0, ..self.place } }
     }
 
     /// Reads one row as numbers; rows are as long as `row`.
@@ -307,7 +307,7 @@ impl<'a> Reader<'a> {
         Ok(replacements)
     }
 
-    fn tensors(&mut self) -> std::result::Result<HashMap<String, Place>, Problem> {
+    fn tensors(&mut self) -> std::result::Result<HashMap<String, TensorPlace>, Problem> {
         let n_tensors = self.size("number of tensors", MAX_TENSORS)?;
         let mut tensors = HashMap::new();
         for _ in 0..n_tensors {
@@ -317,7 +317,7 @@ impl<'a> Reader<'a> {
             let n_elements = self.u32()? as usize;
             let offset = self.u64()?;
             let n_bytes = self.u64()?;
-            let place = Place { is_quantised, n_elements, offset: offset as usize };
+            let place = TensorPlace { is_quantised, n_elements, offset: offset as usize };
             let is_inside = place.n_bytes() as u64 <= n_bytes
                 && offset.checked_add(n_bytes).is_some_and(|end| end <= self.bytes.len() as u64);
             if !is_inside {

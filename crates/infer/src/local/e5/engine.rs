@@ -10,8 +10,6 @@ use crate::local::container::Container;
 use crate::local::encoder::Encoder;
 #[cfg(target_arch = "x86_64")]
 use crate::local::int8::Int8Encoder;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-use crate::local::kernels::Int8Tiles;
 use crate::local::kernels::Level;
 #[cfg(target_arch = "x86_64")]
 use crate::local::kernels::{Int8Kernel, Madd, Vnni};
@@ -31,8 +29,6 @@ pub(crate) enum Kernels {
     Madd(Madd),
     #[cfg(target_arch = "x86_64")]
     Vnni(Vnni),
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    Tiles(Int8Tiles),
 }
 
 impl Kernels {
@@ -50,13 +46,11 @@ impl Kernels {
             }
             all.extend(found(container).map(Kernels::Madd));
             all.extend(found(container).map(Kernels::Vnni));
-            #[cfg(target_os = "linux")]
-            all.extend(found(container).map(Kernels::Tiles));
         }
         all
     }
 
-    /// Gives the kernels that the environment names, or the fastest that were tried.
+    /// Gives the kernels that the environment names, or the fastest.
     ///
     /// Fails when the environment names some that are not here.
     pub(crate) fn choose(container: &Container) -> Result<Kernels> {
@@ -64,21 +58,7 @@ impl Kernels {
             return Kernels::named(container, &wanted.to_string_lossy());
         }
         let available = Kernels::available(container);
-        let tried = available.into_iter().rfind(|kernels| !kernels.is_untried());
-        Ok(tried.expect("the portable kernels are always there"))
-    }
-
-    /// Tells whether these kernels have never run on a processor that has them. Tiles of bytes
-    /// were written on a machine without AMX: they are taken when they are named, until a machine
-    /// with AMX has compared their vectors with those of f32.
-    fn is_untried(self) -> bool {
-        match self {
-            Kernels::Plain(_) => false,
-            #[cfg(target_arch = "x86_64")]
-            Kernels::Madd(_) | Kernels::Vnni(_) => false,
-            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Kernels::Tiles(_) => true,
-        }
+        Ok(available.last().copied().expect("the portable kernels are always there"))
     }
 
     /// Gives kernels by name.
@@ -103,8 +83,6 @@ impl Kernels {
             Kernels::Madd(kernel) => kernel.name(),
             #[cfg(target_arch = "x86_64")]
             Kernels::Vnni(kernel) => kernel.name(),
-            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Kernels::Tiles(kernel) => kernel.name(),
         }
     }
 }
@@ -118,8 +96,6 @@ pub(crate) enum Engine {
     Madd(Runner<Int8Encoder<Madd>>),
     #[cfg(target_arch = "x86_64")]
     Vnni(Runner<Int8Encoder<Vnni>>),
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    Tiles(Runner<Int8Encoder<Int8Tiles>>),
 }
 
 /// Does the same with every kind of encoder.
@@ -132,8 +108,6 @@ macro_rules! with_runner {
             Engine::Madd($runner) => $result,
             #[cfg(target_arch = "x86_64")]
             Engine::Vnni($runner) => $result,
-            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Engine::Tiles($runner) => $result,
         }
     };
 }
@@ -155,10 +129,6 @@ impl Engine {
             #[cfg(target_arch = "x86_64")]
             Kernels::Vnni(kernel) => {
                 Engine::Vnni(Runner::new(Int8Encoder::load(container, kernel)?))
-            }
-            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Kernels::Tiles(kernel) => {
-                Engine::Tiles(Runner::new(Int8Encoder::load(container, kernel)?))
             }
         })
     }

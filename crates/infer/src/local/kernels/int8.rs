@@ -253,8 +253,6 @@ mod tests {
         fn every_kernel_agrees_with_the_definition(n_rows in 1usize..=32, n_in in 1usize..1600) {
             check::<Madd>(n_rows.min(Madd::ROWS), n_in, 8);
             check::<Vnni>(n_rows.min(<Vnni as Int8Kernel>::ROWS), n_in, 127);
-            #[cfg(target_os = "linux")]
-            check::<crate::local::kernels::Int8Tiles>(n_rows, n_in, 127);
         }
 
         #[test]

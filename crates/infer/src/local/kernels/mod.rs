@@ -2,7 +2,7 @@
 //!
 //! This folder holds all unsafe code of the crate, one file for each kernel. It rests on two facts:
 //!
-//! - A [`Level`], and every kernel beside it ([`Vnni`], [`Madd`], [`Pairs`], [`Int8Tiles`],
+//! - A [`Level`], and every kernel beside it ([`Vnni`], [`Madd`], [`Pairs`],
 //!   [`BitSums`]), can only be had after the processor (and, for tiles, the operating system) was
 //!   asked. So whoever holds one may run its instructions.
 //! - Each kernel checks before its first load that every address it will touch lies inside the
@@ -29,8 +29,6 @@ pub(crate) use int8::{Dots, Int8Kernel, PANEL_COLUMNS, Panel, Small, Sums};
 pub(crate) use madd::Madd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use pairs::Pairs;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use tiles::Int8Tiles;
 pub(crate) use tiles::{BLOCK_COLUMNS, BLOCK_ROWS, Block, TILE_DEPTH, TILE_ROWS, Tiles};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vnni::Vnni;

@@ -1,7 +1,7 @@
 //! The matrix tiles of recent Intel processors: blocks of 32 rows and 32 columns.
 //!
-//! [`Tiles`] multiplies bf16 numbers and [`Int8Tiles`] bytes. Both check that every address which
-//! the tile instructions touch lies inside the slices they were given.
+//! [`Tiles`] multiplies bf16 numbers, and checks that every address which the tile instructions
+//! touch lies inside the slices they were given.
 #![expect(unsafe_code, reason = "tile instructions")]
 
 use super::Level;
@@ -9,9 +9,6 @@ use crate::local::vectorised::Bf16;
 
 /// The processor's flag for tiles of bf16 numbers.
 pub(super) const BF16_TILES: u32 = 1 << 22;
-/// The processor's flag for tiles of bytes.
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-const INT8_TILES: u32 = 1 << 25;
 
 /// How many rows one tile has.
 pub(crate) const TILE_ROWS: usize = 16;
@@ -43,8 +40,6 @@ mod asm {
     use std::arch::asm;
     use std::arch::x86_64::__cpuid_count;
 
-    use super::super::Vnni;
-    use super::super::int8::{Int8Kernel, PANEL_COLUMNS, Panel, QUAD, Sums};
     use super::*;
 
     /// The layout of tile registers: palette 1, every tile 16 rows of 64 bytes.
@@ -183,173 +178,6 @@ mod asm {
         }
     }
 
-    /// Depths of bytes that one tile takes.
-    const BYTE_DEPTH: usize = 64;
-
-    /// A processor with tiles of bytes.
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Int8Tiles {
-        /// What computes where a tile would be mostly empty; tiles come with it.
-        vnni: Vnni,
-    }
-
-    impl Int8Kernel for Int8Tiles {
-        type Dots = Vnni;
-        type Session = Tiles;
-        const ROWS: usize = BLOCK_ROWS;
-        const DEPTH_PADDING: usize = BYTE_DEPTH;
-        const SCALE_DEPTH: Option<usize> = None;
-
-        fn detect() -> Option<Self> {
-            let vnni = Vnni::detect()?;
-            are_usable(INT8_TILES).then_some(Int8Tiles { vnni })
-        }
-
-        fn vectors(self) -> Level {
-            Int8Kernel::vectors(self.vnni)
-        }
-
-        fn name(self) -> &'static str {
-            "amx int8"
-        }
-
-        fn dots(self) -> Vnni {
-            self.vnni
-        }
-
-        /// 16 quads of 16 columns are one tile, whose rows are two tiles apart.
-        #[inline(always)]
-        fn place(depth: usize, column: usize, n_in: usize) -> usize {
-            Vnni::place(depth, column, n_in)
-        }
-
-        #[inline(always)]
-        fn block_scale_place(depth: usize, column: usize, n_in: usize) -> usize {
-            Vnni::block_scale_place(depth, column, n_in)
-        }
-
-        fn largest_block_scale(n_in: usize) -> i16 {
-            Vnni::largest_block_scale(n_in)
-        }
-
-        fn begin(self) -> Tiles {
-            // SAFETY: `detect` asked the processor and the system.
-            unsafe { Tiles::configure() }
-        }
-
-        #[inline(always)]
-        fn block(
-            session: &Tiles,
-            left: &[u8],
-            stride: usize,
-            n_rows: usize,
-            panel: Panel<'_>,
-            sums: &mut Sums,
-        ) {
-            let n_steps = panel.n_in / BYTE_DEPTH;
-            session.bytes_product(left, stride, n_rows, panel.values, n_steps, sums);
-        }
-    }
-
-    impl Tiles {
-        /// Multiplies up to 32 rows of bytes with a panel of 32 columns; the memory of 16 or 32
-        /// rows is read.
-        #[inline(always)]
-        fn bytes_product(
-            &self,
-            left: &[u8],
-            stride: usize,
-            n_rows: usize,
-            panel: &[i8],
-            n_steps: usize,
-            sums: &mut Sums,
-        ) {
-            let needs_two = n_rows > TILE_ROWS;
-            let n_rows_read = if needs_two { BLOCK_ROWS } else { TILE_ROWS };
-            assert!((1..=BLOCK_ROWS).contains(&n_rows), "a block has 1 to 32 rows");
-            assert!(n_steps > 0, "a product needs at least one step");
-            assert!(
-                left.len() >= (n_rows_read - 1) * stride + n_steps * BYTE_DEPTH,
-                "the left operand must be padded to whole tiles"
-            );
-            assert!(
-                panel.len() >= n_steps * BYTE_DEPTH * PANEL_COLUMNS,
-                "the panel must hold every step"
-            );
-            let quad_bytes = PANEL_COLUMNS * QUAD;
-            let upper = left.as_ptr();
-            if needs_two {
-                // SAFETY: the assertions above bound every tile that is read: 32 rows of
-                // `n_steps` tiles on the left, and in the panel `n_steps` times 16 quads of two
-                // tiles side by side, which are 2 KiB. The sums have room for the four tiles that
-                // are written. `self` proves that the registers are configured on this thread,
-                // and tile registers are not used by compiled code.
-                unsafe {
-                    let lower = left.as_ptr().add(TILE_ROWS * stride);
-                    asm!(
-                        "tilezero tmm0",
-                        "tilezero tmm1",
-                        "tilezero tmm2",
-                        "tilezero tmm3",
-                        "2:",
-                        "tileloadd tmm6, [{panel} + {wide}*1]",
-                        "tileloadd tmm4, [{upper} + {stride}*1]",
-                        "tileloadd tmm7, [{panel} + {wide}*1 + 64]",
-                        "tileloadd tmm5, [{lower} + {stride}*1]",
-                        "tdpbusd tmm0, tmm4, tmm6",
-                        "tdpbusd tmm1, tmm4, tmm7",
-                        "tdpbusd tmm2, tmm5, tmm6",
-                        "tdpbusd tmm3, tmm5, tmm7",
-                        "add {upper}, 64",
-                        "add {lower}, 64",
-                        "add {panel}, 2048",
-                        "dec {steps}",
-                        "jnz 2b",
-                        "tilestored [{sums} + {wide}*1], tmm0",
-                        "tilestored [{sums} + {wide}*1 + 64], tmm1",
-                        "tilestored [{sums} + {wide}*1 + 2048], tmm2",
-                        "tilestored [{sums} + {wide}*1 + 2112], tmm3",
-                        upper = inout(reg) upper => _,
-                        lower = inout(reg) lower => _,
-                        panel = inout(reg) panel.as_ptr() => _,
-                        steps = inout(reg) n_steps => _,
-                        sums = in(reg) sums.0.as_mut_ptr(),
-                        stride = in(reg) stride,
-                        wide = in(reg) quad_bytes,
-                        options(nostack),
-                    );
-                }
-            } else {
-                // SAFETY: as above, with 16 rows on the left and two tiles written.
-                unsafe {
-                    asm!(
-                        "tilezero tmm0",
-                        "tilezero tmm1",
-                        "2:",
-                        "tileloadd tmm4, [{upper} + {stride}*1]",
-                        "tileloadd tmm6, [{panel} + {wide}*1]",
-                        "tileloadd tmm7, [{panel} + {wide}*1 + 64]",
-                        "tdpbusd tmm0, tmm4, tmm6",
-                        "tdpbusd tmm1, tmm4, tmm7",
-                        "add {upper}, 64",
-                        "add {panel}, 2048",
-                        "dec {steps}",
-                        "jnz 2b",
-                        "tilestored [{sums} + {wide}*1], tmm0",
-                        "tilestored [{sums} + {wide}*1 + 64], tmm1",
-                        upper = inout(reg) upper => _,
-                        panel = inout(reg) panel.as_ptr() => _,
-                        steps = inout(reg) n_steps => _,
-                        sums = in(reg) sums.0.as_mut_ptr(),
-                        stride = in(reg) stride,
-                        wide = in(reg) quad_bytes,
-                        options(nostack),
-                    );
-                }
-            }
-        }
-    }
-
     impl Drop for Tiles {
         fn drop(&mut self) {
             // SAFETY: the registers were configured by `begin` on this thread. Releasing them
@@ -391,8 +219,6 @@ mod asm {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use asm::Int8Tiles;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) use asm::are_usable;
 

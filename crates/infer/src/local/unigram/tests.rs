@@ -9,7 +9,16 @@ use super::*;
 use crate::local::container::Container;
 use crate::local::tiny::Tiny;
 
-static TOKENIZER: LazyLock<(Unigram, Vec<String>)> = LazyLock::new(|| {
+static TOKENIZER: LazyLock<(Unigram, Vec<String>)> = LazyLock::new(tokenizer);
+
+/// Looks for a longer piece whatever it has seen.
+static THOROUGH: LazyLock<Unigram> = LazyLock::new(|| {
+    let (mut tokenizer, _) = tokenizer();
+    tokenizer.beginnings.fill(u64::MAX);
+    tokenizer
+});
+
+fn tokenizer() -> (Unigram, Vec<String>) {
     let tiny = Tiny::new(1, 64, 2);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tiny.e5s1");
@@ -17,7 +26,7 @@ static TOKENIZER: LazyLock<(Unigram, Vec<String>)> = LazyLock::new(|| {
     let container = Container::open(&path).unwrap();
     let pieces = tiny.pieces.iter().map(|(piece, _)| piece.clone()).collect();
     (Unigram::new(container.vocabulary), pieces)
-});
+}
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
@@ -69,6 +78,23 @@ fn the_prefix_is_counted() {
 }
 
 proptest! {
+    /// Where no longer piece begins so, none is missed by not looking.
+    #[test]
+    fn what_begins_no_piece_is_looked_at_in_vain(
+        parts in prop::collection::vec((any::<prop::sample::Index>(), 0usize..6, any::<char>()), 0..20)
+    ) {
+        let (tokenizer, pieces) = &*TOKENIZER;
+        let text: String = parts
+            .iter()
+            .map(|(piece, n_chars, other)| {
+                let piece = &pieces[piece.index(pieces.len())];
+                let begun: String = piece.replace(SPACE_MARK, " ").chars().take(*n_chars).collect();
+                if *n_chars == 0 { other.to_string() } else { begun }
+            })
+            .collect();
+        prop_assert_eq!(tokenizer.encode("", &text, 1000), THOROUGH.encode("", &text, 1000));
+    }
+
     #[test]
     fn every_text_can_be_divided(text in any::<String>(), max_tokens in 2usize..50) {
         let (tokenizer, pieces) = &*TOKENIZER;

@@ -68,7 +68,8 @@ async fn begin(rest: Rest, request: Request) -> Result<Response, ToolError> {
     let bases = guarded::run(&rest.app, &call_context, move |_| {
         let bases = match base.as_deref() {
             Some(given) => {
-                let id = tools::knowledge::resolved(&reader, &caller, Some(given))?;
+                let id =
+                    tools::knowledge::resolved(&reader, &caller, Some(given), "search_documents")?;
                 reader.get_base(&caller, &id).map(|base| vec![base])
             }
             None => reader.list_bases(&caller),

@@ -176,7 +176,7 @@ pub(super) fn routes() -> Api {
         .delete(
             "/v1/endpoints/{id}/keys/{key}",
             revoke_key,
-            Doc::new::<EndpointView>(TAG, "Take a key away"),
+            Doc::new::<EndpointView>(TAG, "Revoke a key"),
         )
 }
 

@@ -34,11 +34,29 @@
     for (const button of $$("[data-copy]", within)) {
       button.hidden = !navigator.clipboard;
     }
+    for (const box of $$(".scroll, .stages", within)) widths.observe(box);
     for (const input of $$("[data-slider]", within)) {
       const shown = $(input.dataset.slider);
       if (shown) shown.textContent = input.value;
     }
   };
+  // What is wider than its box says so: the end of a column may look like the end of a table.
+  const sideways = box => {
+    const isWider = box.scrollWidth > box.clientWidth + 1;
+    let note = box.previousElementSibling;
+    if (!note?.matches(".sideways")) {
+      if (!isWider) return;
+      note = document.createElement("p");
+      note.className = "note sideways";
+      note.setAttribute("aria-hidden", "true");
+      box.before(note);
+      box.addEventListener("scroll", () => sideways(box), { passive: true });
+    }
+    const isAtEnd = box.scrollLeft + box.clientWidth >= box.scrollWidth - 1;
+    note.hidden = !isWider;
+    note.textContent = isAtEnd ? "← more at the left" : "more at the right →";
+  };
+  const widths = new ResizeObserver(entries => { for (const { target } of entries) sideways(target); });
   prepare(document);
   document.addEventListener("click", async event => {
     const button = event.target.closest("[data-copy]");
@@ -185,6 +203,60 @@
       form.requestSubmit(submitter);
     };
     ask.showModal();
+  });
+
+  // Forms that change something: what is refused is said below the form, with all that was typed
+  // still in it. Without a script it is a page of its own.
+  const path = form => new URL(form.action).pathname.slice(base.length);
+  const changes = form => form.method === "post" && !("quiet" in form.dataset)
+    && /^\/(do|sources)\/|^\/jobs\/cancel$|^\/tables\/[^/]+\/chart$/.test(path(form));
+  document.addEventListener("submit", async event => {
+    const { target: form, submitter } = event;
+    if (event.defaultPrevented || !changes(form)) return;
+    event.preventDefault();
+    if (form.hasAttribute("aria-busy")) return;
+    form.setAttribute("aria-busy", "true");
+    const send = () => fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, submitter)), headers: { "X-Requested-With": "console" } });
+    let response = null;
+    let text = "";
+    try {
+      response = await send();
+      // Whoever signed in again meanwhile has another token, which this page has now.
+      if (response.status === 403) {
+        const fresh = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+        const token = $("[name=form_token]", fresh)?.value;
+        if (token && token !== form.elements.form_token.value) {
+          for (const field of $$("[name=form_token]")) field.value = token;
+          response = await send();
+        }
+      }
+      text = await response.text();
+    } catch { /* said below */ }
+    form.removeAttribute("aria-busy");
+    const next = response?.headers.get("X-Dowse-Next");
+    if (next) {
+      const to = new URL(next, location.href);
+      const isHere = to.pathname + to.search === location.pathname + location.search;
+      if (!isHere) { location.href = to.href; return; }
+      history.replaceState(null, "", to.href);
+      location.reload();
+      return;
+    }
+    // Whoever presses again is asked again.
+    form.elements.confirmed?.remove();
+    const place = $(":scope > [data-refused]", form) || document.createElement("div");
+    place.dataset.refused = "";
+    if (response?.status === 401) {
+      place.innerHTML = '<div class="problem" role="alert"><p>Your session has ended. <a>Sign in again</a> and come back: what is typed here stays, and can be sent then.</p></div>';
+      $("a", place).href = `${base}/sign-in?next=${encodeURIComponent(path({ action: location.href }) + location.search)}`;
+      $("a", place).target = "_blank";
+    } else if (text && response.headers.get("Content-Type")?.startsWith("text/html")) {
+      place.innerHTML = text;
+    } else {
+      place.innerHTML = '<div class="problem" role="alert"><p>The server did not answer. Try again.</p></div>';
+    }
+    form.append(place);
+    place.scrollIntoView({ block: "nearest" });
   });
 
   // Progress: parts of a page that the server sends anew as it goes. A page has one connection for

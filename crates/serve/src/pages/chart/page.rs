@@ -1,46 +1,29 @@
-//! The whole page around the drawing.
+//! What is around the drawing: legend, notes, numbers, filters in words.
 
 use std::fmt::Write as _;
 
 use draw::{Layout, NARROW, WIDE, escape as html, full, keys, marks};
-use filters::charts::{Chart, ChartType, render_csv};
+use filters::charts::{Chart, ChartType};
 
-use super::style::STYLE;
 use super::table;
-use crate::pages::escape::percent_encode as percent;
 
-/// Draws the page of a chart: title, picture, legend, numbers, filters in words, download.
-///
-/// The page needs nothing else: no script, no font, no picture from anywhere. Every text of the
-/// chart is escaped.
-pub(crate) fn render_page(chart: &Chart) -> String {
-    let title = html(&chart.request.title);
-    let description = chart.request.description.as_deref().unwrap_or_default();
-    let lead = if description.is_empty() {
-        String::new()
-    } else {
-        format!(r#"<p class="lead">{}</p>"#, html(description))
-    };
+/// Draws what the page of a chart shows below its heading: picture, legend and what is to be said of
+/// it. It needs nothing but the style sheet; every text of the chart is escaped.
+pub(crate) fn render_figure(chart: &Chart) -> String {
     format!(
-        r#"<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>{title}</title><style>{STYLE}</style></head>
-<body><main><p class="above"><a href="../charts" target="_top">Charts</a> / {title}</p><h1>{title}</h1>{lead}
-<figure>{wide}{narrow}<figcaption>{legend}</figcaption></figure>
-{notes}
-<p class="data"><a download="{file}.csv" href="data:text/csv;charset=utf-8,{csv}">Download the data (CSV)</a> · Picture: <a href="{id}.png">PNG</a>, <a href="{id}.svg">SVG</a></p>
-<h2>Numbers</h2>
-{points}{statistics}
-<h2>What is counted</h2>
-{words}
-<footer>Chart {id}, made {made}, kept until {until}.</footer>
-</main></body></html>
-"#,
+        "<figure>{wide}{narrow}<figcaption>{legend}</figcaption></figure>{notes}",
         wide = drawing(chart, WIDE),
         narrow = drawing(chart, NARROW),
         legend = legend(chart),
         notes = notes(chart),
-        file = file_name(&chart.request.title),
-        csv = percent(&render_csv(chart)),
+    )
+}
+
+/// Writes the numbers of a chart, its filters in words, and how long it is kept.
+pub(crate) fn render_numbers(chart: &Chart) -> String {
+    format!(
+        "<h2>Numbers</h2>{points}{statistics}<h2>What is counted</h2>{words}\
+         <p class=\"note\">Chart {id}, made {made}, kept until {until}.</p>",
         points = table::points(chart),
         statistics = table::statistics(chart),
         words = words(chart),
@@ -150,7 +133,7 @@ fn words(chart: &Chart) -> String {
 }
 
 /// Makes a file name of a title: letters and digits, everything else a hyphen.
-fn file_name(title: &str) -> String {
+pub(crate) fn file_name(title: &str) -> String {
     let mut name: String = text::fold(title)
         .chars()
         .map(|char| if char.is_ascii_alphanumeric() { char } else { '-' })
@@ -204,21 +187,14 @@ mod tests {
                 "warnings": [],
             }))
             .unwrap();
-            let page = render_page(&chart);
+            let page = format!("{}{}", render_figure(&chart), render_numbers(&chart));
             assert!(!page.contains("<script"), "{chart_type}");
             assert!(!page.contains("NaN") && !page.contains("inf"), "{chart_type}");
-            for part in [
-                "role=\"img\"",
-                "<title",
-                "<desc",
-                "<table>",
-                "download=",
-                "prefers-color-scheme",
-                "What is counted",
-            ] {
+            for part in ["role=\"img\"", "<title", "<desc", "<table>", "What is counted"] {
                 assert!(page.contains(part), "{chart_type} lacks {part}");
             }
-            assert!(render_csv(&chart).starts_with("period,\"'=cmd"));
+            assert!(!page.contains("style=") && !page.contains("<style"), "{chart_type}");
+            assert!(filters::charts::render_csv(&chart).starts_with("period,\"'=cmd"));
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Words] = &[
         or: "oder",
         not: "nicht|kein(?:e[nmrs]?)?|ohne|außer|ausser|ausgenommen|(?:an)?statt|bis\\s+auf|mit\\s+ausnahme\\s+von|abgesehen\\s+von",
         before_formats: "im|als|nur|im format|dateityp|dateien|dokumente",
-        after_formats: "dateien|dokumente|präsentationen|folien|tabellen|anhänge",
+        after_formats: "datei(?:en)?|dokumente?|präsentationen|folien|tabellen|anhänge",
         to: "bis",
         between: "zwischen",
         of_year: "von|aus|im|aus dem|im jahre?|aus dem jahre?|vom jahr",

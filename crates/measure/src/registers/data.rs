@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Entry, Error, Name, Result};
+use lookup::{Entry, Error, Name, Result};
 
 /// Reads the rows of a file, without the header, as cells.
 pub(crate) fn rows(path: &Path, separator: char) -> Result<Vec<Vec<String>>> {

@@ -24,22 +24,22 @@ pub(crate) enum Urgency {
 }
 
 /// The queries under way, in the whole process: they all share its cores.
-pub(crate) static RIGHT_OF_WAY: RightOfWay = RightOfWay::new();
+pub(crate) static RIGHT_OF_WAY: InteractiveFirst = InteractiveFirst::new();
 
 /// Counts who goes first, and wakes who let them.
 #[derive(Debug)]
-pub(crate) struct RightOfWay {
+pub(crate) struct InteractiveFirst {
     n_interactive: AtomicUsize,
     lock: Mutex<()>,
     is_free: Condvar,
 }
 
 /// Someone who goes first, until this value is dropped.
-pub(crate) struct Interactive<'a>(&'a RightOfWay);
+pub(crate) struct Interactive<'a>(&'a InteractiveFirst);
 
-impl RightOfWay {
+impl InteractiveFirst {
     pub(crate) const fn new() -> Self {
-        RightOfWay {
+        InteractiveFirst {
             n_interactive: AtomicUsize::new(0),
             lock: Mutex::new(()),
             is_free: Condvar::new(),
@@ -69,27 +69,27 @@ impl Drop for Interactive<'_> {
 
 /// One pass that lets others through.
 pub(crate) struct Polite<'a> {
-    right_of_way: &'a RightOfWay,
+    interactive_first: &'a InteractiveFirst,
     began: Instant,
     waited: Cell<Duration>,
 }
 
 impl<'a> Polite<'a> {
-    pub(crate) fn new(right_of_way: &'a RightOfWay) -> Self {
-        Polite { right_of_way, began: Instant::now(), waited: Cell::new(Duration::ZERO) }
+    pub(crate) fn new(interactive_first: &'a InteractiveFirst) -> Self {
+        Polite { interactive_first, began: Instant::now(), waited: Cell::new(Duration::ZERO) }
     }
 
     /// Sleeps while others go first, unless this pass has waited enough.
     pub(crate) fn give_way(&self) {
-        if !self.right_of_way.is_taken() {
+        if !self.interactive_first.is_taken() {
             return;
         }
         let began = Instant::now();
         let allowed = PATIENCE + began.duration_since(self.began) / 2;
         let until = began + allowed.saturating_sub(self.waited.get());
-        let mut guard = self.right_of_way.lock.lock();
-        while self.right_of_way.is_taken() {
-            if self.right_of_way.is_free.wait_until(&mut guard, until).timed_out() {
+        let mut guard = self.interactive_first.lock.lock();
+        while self.interactive_first.is_taken() {
+            if self.interactive_first.is_free.wait_until(&mut guard, until).timed_out() {
                 break;
             }
         }
@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn a_pass_waits_for_a_query_and_no_longer_than_half_of_its_time() {
-        let right_of_way = RightOfWay::new();
-        let polite = Polite::new(&right_of_way);
+        let interactive_first = InteractiveFirst::new();
+        let polite = Polite::new(&interactive_first);
         polite.give_way();
         assert_eq!(polite.waited.get(), Duration::ZERO, "nobody is there");
-        let query = right_of_way.enter();
+        let query = interactive_first.enter();
         std::thread::scope(|scope| {
             let pass = scope.spawn(|| {
-                let polite = Polite::new(&right_of_way);
+                let polite = Polite::new(&interactive_first);
                 polite.give_way();
                 polite.waited.get()
             });
@@ -119,8 +119,8 @@ mod tests {
             assert!(pass.join().unwrap() <= PATIENCE * 2);
         });
         // A query that never ends: the pass goes on by itself.
-        let _query = right_of_way.enter();
-        let polite = Polite::new(&right_of_way);
+        let _query = interactive_first.enter();
+        let polite = Polite::new(&interactive_first);
         for _ in 0..3 {
             polite.give_way();
         }

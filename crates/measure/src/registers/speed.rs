@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use model::Report;
 
-use crate::bench::data::{cell, entities, entry, rows};
-use crate::bench::register::Judged;
-use crate::bench::variants::{Random, Variant};
-use crate::{Entry, Index, Request, Result};
+use crate::registers::data::{cell, entities, entry, rows};
+use crate::registers::register::Judged;
+use crate::registers::variants::{Random, Variant};
+use lookup::{Entry, Index, Request, Result};
 
 /// Lookups that are timed for each size.
 const N_TIMED: usize = 1500;
@@ -42,7 +42,7 @@ pub(crate) fn measure(folder: &Path, report: &mut Report) -> Result<()> {
 /// Gives queries of all kinds: units as given and with a typo, and names of institutions.
 ///
 /// Fails when a file of the folder is missing.
-pub fn queries(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn queries(folder: &Path) -> Result<Vec<String>> {
     let judged = Judged::read(folder)?;
     let entities = entities(folder)?;
     let mut random = Random::new(11);
@@ -61,7 +61,7 @@ pub fn queries(folder: &Path) -> Result<Vec<String>> {
 /// Gives real names first, then institutions combined with places until there are enough.
 ///
 /// Fails when a file of the folder is missing.
-pub fn names(folder: &Path, n_names: usize) -> Result<Vec<Entry>> {
+pub(crate) fn names(folder: &Path, n_names: usize) -> Result<Vec<Entry>> {
     let mut entries = entities(folder)?;
     let places: Vec<String> = rows(&folder.join("uat/siruta-commabelow.csv"), ';')?
         .iter()

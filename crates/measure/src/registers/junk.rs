@@ -4,9 +4,9 @@ use std::path::Path;
 
 use model::Report;
 
-use crate::bench::data::entities;
-use crate::bench::variants::Random;
-use crate::{Index, Request, Result};
+use crate::registers::data::entities;
+use crate::registers::variants::Random;
+use lookup::{Index, Request, Result};
 
 const N_QUERIES: usize = 1000;
 

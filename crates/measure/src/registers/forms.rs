@@ -5,10 +5,10 @@ use std::path::Path;
 
 use model::Report;
 
-use crate::bench::data::{cell, entry, rows};
-use crate::bench::register::{Judged, JudgedQuery, MARGIN, THRESHOLD, bare_name};
-use crate::bench::variants::with_typo;
-use crate::{Index, Request, Result};
+use crate::registers::data::{cell, entry, rows};
+use crate::registers::register::{Judged, JudgedQuery, MARGIN, THRESHOLD, bare_name};
+use crate::registers::variants::with_typo;
+use lookup::{Index, Request, Result};
 
 /// Ways to say which of several places is meant. `{name}` is the bare name, `{typo}` the name with
 /// one slip, `{kind}` its kind, `{kinds}` its kind in the genitive.
@@ -106,7 +106,7 @@ pub(crate) const MISSES: &str = "DOWSE_BENCH_MISSES";
 
 fn write(form: &str, query: &JudgedQuery, county: &str, seed: u64) -> String {
     let name = bare_name(&query.text).to_uppercase();
-    let (kind, kinds) = match crate::token::folded_name(&crate::token::tokens(&query.text)) {
+    let (kind, kinds) = match lookup::folded(&query.text) {
         folded if folded.starts_with("municipiul ") => ("Municipiul", "Municipiului"),
         folded if folded.starts_with("oras ") => ("Orașul", "Orașului"),
         _ => ("Comuna", "Comunei"),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use model::Report;
 
-use crate::bench::data::{cell, entities, rows};
-use crate::bench::forms::MISSES;
-use crate::{Entry, Index, Name, NameEmbedder, Request, Result};
+use crate::registers::data::{cell, entities, rows};
+use crate::registers::forms::MISSES;
+use lookup::{Entry, Index, Name, NameEmbedder, Request, Result};
 
 /// Every so many institutions are embedded: each costs a vector.
 const EVERY: usize = 3;

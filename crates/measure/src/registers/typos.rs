@@ -4,11 +4,11 @@ use std::path::Path;
 
 use model::Report;
 
-use crate::bench::data::entities;
-use crate::bench::forms::MISSES;
-use crate::bench::register::Judged;
-use crate::bench::variants::Random;
-use crate::{Index, Request, Result};
+use crate::registers::data::entities;
+use crate::registers::forms::MISSES;
+use crate::registers::register::Judged;
+use crate::registers::variants::Random;
+use lookup::{Index, Request, Result};
 
 /// Every so many names are asked with all their slips.
 const EVERY: usize = 12;

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use model::Report;
 
-use crate::bench::data::{cell, entities, rows};
-use crate::bench::variants::Variant;
-use crate::token::{folded_name, tokens};
-use crate::{Index, Request, Result};
+use crate::registers::data::{cell, entities, rows};
+use crate::registers::variants::Variant;
+use lookup::{Index, Request, Result};
 
 /// The threshold and margin that the server ships with.
 pub(crate) const THRESHOLD: f64 = 0.85;
@@ -87,7 +86,7 @@ impl Judged {
 }
 
 pub(crate) fn bare_name(name: &str) -> String {
-    let folded = folded_name(&tokens(name));
+    let folded = lookup::folded(name);
     let bare = folded.strip_prefix("municipiul ").or_else(|| folded.strip_prefix("oras "));
     bare.unwrap_or(&folded).to_owned()
 }

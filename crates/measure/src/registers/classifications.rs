@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use model::Report;
 
-use crate::bench::data::{cell, rows};
-use crate::bench::junk;
-use crate::{Entry, Index, Name, NameEmbedder, Request, Result};
+use crate::registers::data::{cell, rows};
+use crate::registers::junk;
+use lookup::{Entry, Index, Name, NameEmbedder, Request, Result};
 
 /// Junk that is asked by vector: each query costs a vector.
 const N_JUNK: usize = 200;

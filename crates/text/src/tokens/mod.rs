@@ -1,0 +1,7 @@
+//! Token counts without a vocabulary.
+
+mod count;
+
+mod pairs;
+
+pub use count::count_tokens;
