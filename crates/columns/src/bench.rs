@@ -246,9 +246,9 @@ fn aggregates(subject: &Subject) -> Vec<(&'static str, Aggregate)> {
         ("arr_delay", "dest", "time_hour")
     };
     let value = |name: &str| Grouping { column: name.to_owned(), by: GroupBy::Value };
-    let month = Grouping {
+    let bucket = |calendar: Calendar| Grouping {
         column: time.to_owned(),
-        by: GroupBy::Calendar(Calendar::Month, Zone::default()),
+        by: GroupBy::Calendar(calendar, Zone::default()),
     };
     let measure = |op: Op, name: &str| Measure { op, column: Some(name.to_owned()) };
     let count = Measure { op: Op::Count, column: None };
@@ -265,7 +265,7 @@ fn aggregates(subject: &Subject) -> Vec<(&'static str, Aggregate)> {
         ),
         (
             "count and sum by month",
-            asked(vec![month.clone()], vec![count.clone(), measure(Op::Sum, "distance")]),
+            asked(vec![bucket(Calendar::Month)], vec![count.clone(), measure(Op::Sum, "distance")]),
         ),
         (
             "median and p95 by origin",
@@ -280,8 +280,38 @@ fn aggregates(subject: &Subject) -> Vec<(&'static str, Aggregate)> {
         ),
         (
             "count and mean by origin and destination",
-            asked(vec![value("origin"), value(destination)], vec![count, measure(Op::Avg, delay)]),
+            asked(
+                vec![value("origin"), value(destination)],
+                vec![count.clone(), measure(Op::Avg, delay)],
+            ),
         ),
+        (
+            "two sums and the last moment by origin and destination",
+            asked(
+                vec![value("origin"), value(destination)],
+                vec![measure(Op::Sum, delay), measure(Op::Sum, "distance"), measure(Op::Max, time)],
+            ),
+        ),
+        (
+            "count by delay and distance",
+            asked(vec![value(delay), value("distance")], vec![count.clone()]),
+        ),
+        ("count by day", asked(vec![bucket(Calendar::Day)], vec![count.clone()])),
+        (
+            "count and mean by origin and day",
+            asked(
+                vec![value("origin"), bucket(Calendar::Day)],
+                vec![count, measure(Op::Avg, delay)],
+            ),
+        ),
+        (
+            "sum, mean and extremes of all rows",
+            asked(
+                Vec::new(),
+                [Op::Sum, Op::Avg, Op::Min, Op::Max].map(|op| measure(op, delay)).into(),
+            ),
+        ),
+        ("distinct moments of all rows", asked(Vec::new(), vec![measure(Op::CountDistinct, time)])),
     ]
 }
 

@@ -24,7 +24,7 @@ use crate::{Column, Dataset, Error, Result, TableSpec, mapped};
 
 /// Changes with the layout of the files and with what cells are read as, so that old ones are not
 /// taken for new ones.
-const LAYOUT: &str = "columns-6";
+const LAYOUT: &str = "columns-7";
 /// The key of the report in a file's metadata.
 const REPORT_KEY: &str = "dowse.load_report";
 

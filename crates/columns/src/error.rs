@@ -107,7 +107,7 @@ pub enum Error {
     // The operator's to fix.
     /// The source's name says no format that is read.
     #[error(
-        "cannot tell the format of `{source_name}`: expected .csv, .tsv, .json, .jsonl, .ndjson, .parquet, .xlsx, .xls, .ods, a folder of such files, `sqlite:PATH#TABLE` or `postgres://…#TABLE`"
+        "cannot tell the format of `{source_name}`: expected .csv, .tsv, .json, .jsonl, .ndjson, .parquet, .xlsx, .xlsm, .xlsb, .xls, .ods, a folder of such files, `sqlite:PATH#TABLE` or `postgres://…#TABLE`"
     )]
     UnknownFormat {
         /// The source as configured, without a password.

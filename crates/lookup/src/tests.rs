@@ -264,6 +264,56 @@ fn how_near_is_near_follows_from_what_strange_words_reach() {
     assert!(finds(0.5, "lean 0.95"));
 }
 
+/// Twenty names at right angles; each strange word leans towards one of them, and `several` towards
+/// three, less.
+#[derive(Debug)]
+struct Scattered;
+
+impl Scattered {
+    const N_NAMES: usize = 20;
+
+    fn towards(names: &[usize], lean: f32) -> Vec<f32> {
+        let mut vector = vec![0.0; Self::N_NAMES + 1];
+        names.iter().for_each(|name| vector[*name] = lean);
+        vector[Self::N_NAMES] = (1.0 - names.len() as f32 * lean * lean).sqrt();
+        vector
+    }
+}
+
+impl NameEmbedder for Scattered {
+    fn embed_names(&self, names: &[&str]) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
+        Ok((0..names.len()).map(|at| Scattered::towards(&[at], 0.999)).collect())
+    }
+
+    fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, NameEmbedderError> {
+        let names: &[usize] = if query == "several" { &[3, 4, 5] } else { &[3] };
+        Ok(Scattered::towards(names, 0.35))
+    }
+
+    fn embed_background(
+        &self,
+        queries: &[&str],
+    ) -> std::result::Result<Vec<Vec<f32>>, NameEmbedderError> {
+        let is_strange = crate::background::STRANGE.contains(&queries[0]);
+        let lean = if is_strange { 0.4 } else { 0.2 };
+        let towards = |at: usize| Scattered::towards(&[at % Self::N_NAMES], lean);
+        Ok((0..queries.len()).map(towards).collect())
+    }
+}
+
+#[test]
+fn a_query_that_is_near_to_several_names_is_about_them() {
+    let names: Vec<String> = (0..Scattered::N_NAMES).map(|at| format!("nume{at:02}")).collect();
+    let entries = names.iter().enumerate().map(|(at, name)| entry(at, name));
+    let mut index = Index::build(entries.collect());
+    index.add_vectors(Arc::new(Scattered)).unwrap();
+    let found = |query: &str| -> Vec<String> {
+        index.lookup(&request(query)).matches.into_iter().map(|found| found.matched).collect()
+    };
+    assert_eq!(found("single"), Vec::<String>::new());
+    assert_eq!(found("several"), ["nume03", "nume04", "nume05"]);
+}
+
 /// Strange words all lean towards the first name, which is near to anything.
 #[derive(Debug)]
 struct NearToAnything;

@@ -40,6 +40,12 @@ SQL = {
     "median and p95 by origin": f"SELECT origin, quantile_cont({delay}, 0.5), quantile_cont({delay}, 0.95) FROM t GROUP BY 1 ORDER BY 1",
     "distinct destinations by origin": f"SELECT origin, count(DISTINCT {destination}) FROM t GROUP BY 1 ORDER BY 1",
     "count and mean by origin and destination": f"SELECT origin, {destination}, count(*), avg({delay}) FROM t GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 500",
+    "two sums and the last moment by origin and destination": f"SELECT origin, {destination}, sum({delay}), sum(distance), max({moment}) FROM t GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 500",
+    "count by delay and distance": f"SELECT {delay} AS d, distance, count(*) FROM t GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 500",
+    "count by day": f"SELECT date_trunc('day', {moment}) AS m, count(*) FROM t GROUP BY 1 ORDER BY 1",
+    "count and mean by origin and day": f"SELECT origin, date_trunc('day', {moment}) AS m, count(*), avg({delay}) FROM t GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 500",
+    "sum, mean and extremes of all rows": f"SELECT sum({delay}), avg({delay}), min({delay}), max({delay}) FROM t",
+    "distinct moments of all rows": f"SELECT count(DISTINCT {moment}) FROM t",
 }
 POLARS = {
     "count and mean by origin": lambda f: f.group_by("origin").agg(polars.len(), polars.col(delay).mean()).sort("origin"),
@@ -47,6 +53,12 @@ POLARS = {
     "median and p95 by origin": lambda f: f.group_by("origin").agg(polars.col(delay).median().alias("a"), polars.col(delay).quantile(0.95, "linear").alias("b")).sort("origin"),
     "distinct destinations by origin": lambda f: f.group_by("origin").agg(polars.col(destination).n_unique()).sort("origin"),
     "count and mean by origin and destination": lambda f: f.group_by("origin", destination).agg(polars.len(), polars.col(delay).mean()).sort("origin", destination).head(500),
+    "two sums and the last moment by origin and destination": lambda f: f.group_by("origin", destination).agg(polars.col(delay).sum(), polars.col("distance").sum(), polars.col(moment).max()).sort("origin", destination).head(500),
+    "count by delay and distance": lambda f: f.group_by(delay, "distance").agg(polars.len()).sort(delay, "distance").head(500),
+    "count by day": lambda f: f.group_by(polars.col(moment).dt.truncate("1d")).agg(polars.len()).sort(moment),
+    "count and mean by origin and day": lambda f: f.group_by("origin", polars.col(moment).dt.truncate("1d")).agg(polars.len(), polars.col(delay).mean()).sort("origin", moment).head(500),
+    "sum, mean and extremes of all rows": lambda f: f.select(polars.col(delay).sum().alias("a"), polars.col(delay).mean().alias("b"), polars.col(delay).min().alias("c"), polars.col(delay).max().alias("d")),
+    "distinct moments of all rows": lambda f: f.select(polars.col(moment).n_unique()),
 }
 
 

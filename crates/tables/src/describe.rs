@@ -294,6 +294,24 @@ pub(crate) fn load_warnings(
         );
         warnings.push(Warning::new("list_values_once", message));
     }
+    if report.n_merged_cells > 0 && used.is_none() {
+        let cells = match report.n_merged_cells {
+            1 => "1 empty cell is part of a merged one and has its value".to_owned(),
+            n_cells => {
+                format!("{n_cells} empty cells are part of merged ones and have their value")
+            }
+        };
+        warnings.push(Warning::new("merged_cells", cells));
+    }
+    let not_computed = report.not_computed_by_column.iter();
+    for (name, n_cells) in not_computed.filter(|(name, _)| is_used(name) && is_shown(name)) {
+        let message = format!(
+            "{} of `{name}` without a result, read as null: a spreadsheet program computes them \
+             when the file is opened and saved there",
+            n_of(*n_cells, "formula", "formulas")
+        );
+        warnings.push(Warning::new("formulas_not_computed", message));
+    }
     if report.n_cut_cells > 0 {
         let message = format!("{} cells of the source were too long and cut", report.n_cut_cells);
         warnings.push(Warning::new("source_cells_cut", message));

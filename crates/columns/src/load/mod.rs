@@ -9,10 +9,12 @@ mod header;
 mod intern;
 mod json;
 mod lists;
+mod merged;
 mod nested;
 mod parquet;
 mod record;
 mod report;
+mod sheet_cells;
 mod typed;
 mod workbook;
 
@@ -330,6 +332,17 @@ impl TableBuilder {
     /// Remembers that a row above the header was passed over, where it held something.
     pub(crate) fn above_header(&mut self, has_text: bool) {
         self.report.n_above_header += u64::from(has_text);
+    }
+
+    /// Remembers that an empty cell has the value of the merged cell that it is part of.
+    pub(crate) fn merged_cell(&mut self) {
+        self.report.n_merged_cells += 1;
+    }
+
+    /// Remembers that a cell holds a formula and not what it gives.
+    pub(crate) fn not_computed(&mut self, column: usize) {
+        let name = self.columns[column].spec().name.clone();
+        *self.report.not_computed_by_column.entry(name).or_default() += 1;
     }
 
     /// Remembers that every cell of a column was between quotes.

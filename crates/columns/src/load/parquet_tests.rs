@@ -90,7 +90,49 @@ fn what_does_not_fit_is_reported_and_what_cannot_be_read_is_named() {
     assert_eq!(dataset.report().misfits[0].line, 2);
     let months = arrow_array::IntervalYearMonthArray::from(vec![3]);
     let error = read(Arc::new(months), Kind::Text, Cells::One).unwrap_err();
-    assert!(matches!(error, crate::Error::Arrow { .. }), "{error}");
+    assert!(matches!(error, crate::Error::Parquet { .. }), "{error}");
+}
+
+#[test]
+fn every_codec_is_read_and_what_is_not_is_named() {
+    use parquet::basic::Compression;
+    use parquet::file::properties::WriterProperties;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let column: ArrayRef = Arc::new(StringArray::from(vec!["a value"; 2000]));
+    let batch = RecordBatch::try_from_iter([("c", column)]).unwrap();
+    let spec = TableSpec::of(vec![ColumnSpec::new("c", Kind::Text)]);
+    let write = |codec: Compression| {
+        let properties = WriterProperties::builder().set_compression(codec).build();
+        let file = fs_err::File::create(&path).unwrap().into_file();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    };
+    for codec in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::BROTLI(Default::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(Default::default()),
+    ] {
+        write(codec);
+        let dataset = Dataset::read(&path, &spec).unwrap();
+        assert_eq!(dataset.n_rows(), 2000, "{codec}");
+        assert_eq!(dataset.all_columns()[0].value(1999), "a value".into(), "{codec}");
+    }
+    // Nobody here writes LZO; the mark of the codec is the byte behind the path of the column.
+    write(Compression::SNAPPY);
+    let mut bytes = fs_err::read(&path).unwrap();
+    let mark = bytes.windows(4).rposition(|window| window == [0x18, 1, b'c', 0x15]).unwrap() + 4;
+    assert_eq!(bytes[mark], 2, "a zigzag 1");
+    bytes[mark] = 6;
+    fs_err::write(&path, bytes).unwrap();
+    let error = Dataset::read(&path, &spec).unwrap_err().to_string();
+    assert!(error.contains("column `c` is compressed with LZO"), "{error}");
+    assert!(error.contains("write it with ZSTD"), "{error}");
 }
 
 #[test]

@@ -55,6 +55,13 @@ pub struct LoadReport {
     /// Rows above the names of the columns, such as a title, that are no rows of the table.
     #[serde(default)]
     pub n_above_header: u64,
+    /// Empty cells that have the value of the merged cell that they are part of.
+    #[serde(default)]
+    pub n_merged_cells: u64,
+    /// Cells of workbooks with formulas whose results were never computed, by column: they are
+    /// null.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_computed_by_column: BTreeMap<String, u64>,
     /// Columns of delimited text whose cells are always between quotes: digits there may be meant
     /// as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

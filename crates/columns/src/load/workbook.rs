@@ -1,13 +1,18 @@
-//! Reads one sheet of a workbook: the first row below titles and notes names the columns.
+//! Reads one sheet of a workbook: the rows below titles and notes that name the columns, and the
+//! rows below them.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
-use calamine::{Data, Reader, open_workbook_auto};
+use calamine::{Data, Range, Reader, Sheets, open_workbook_auto};
 
-use super::above_header::{LOOKED_AT, Shape, n_above};
+use super::above_header::{LOOKED_AT, n_above};
 use super::header::unique;
 use super::intern::Raw;
-use super::{MAX_ROWS, TableBuilder};
+use super::merged::Merged;
+use super::sheet_cells::{number_of, text_of};
+use super::{MAX_ROWS, NO_PLACE, TableBuilder};
 use crate::{Error, Result, TableSpec};
 
 /// The largest workbook: it is unpacked in memory.
@@ -26,34 +31,29 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
         });
     }
     let mut workbook = open_workbook_auto(path).map_err(|cause| malformed(cause.to_string()))?;
-    let sheets = workbook.sheet_names();
-    let sheet = match &spec.sheet {
-        Some(wanted) => sheets.iter().find(|sheet| *sheet == wanted).ok_or_else(|| {
-            malformed(format!("there is no sheet `{wanted}`: it has {}", sheets.join(", ")))
-        })?,
-        None => sheets.first().ok_or_else(|| malformed("it has no sheet".to_owned()))?,
-    };
-    let range = workbook.worksheet_range(sheet).map_err(|cause| malformed(cause.to_string()))?;
-    let is_empty = |row: &&[Data]| row.iter().all(|cell| matches!(cell, Data::Empty));
+    let Sheet { name, range } = wanted_sheet(path, spec, &mut workbook)?;
+    let merged = Merged::of(&mut workbook, &name, &range);
     let first_line = range.start().map_or(1, |(row, _)| u64::from(row) + 1);
-    let shapes: Vec<Shape> = range
-        .rows()
-        .take(LOOKED_AT)
-        .map(|row| Shape::of(row.iter().map(|cell| !text_of(cell).trim().is_empty())))
-        .collect();
+    let looked_at = range.rows().take(LOOKED_AT).enumerate();
+    let shapes: Vec<_> = looked_at.map(|(row_idx, row)| merged.shape(row_idx, row)).collect();
     let n_above = n_above(&shapes);
     for shape in &shapes[..n_above] {
         table.above_header(shape.n_filled > 0);
     }
-    let below = range.rows().zip(first_line..).skip(n_above);
-    let mut rows = below.filter(|(row, _)| !is_empty(row));
-    let Some((header, _)) = rows.next() else {
+    let Some(header_idx) = (n_above..range.height()).find(|at| !is_empty(row_of(&range, *at)))
+    else {
         table.start(&[])?;
         return Ok(());
     };
-    let names = header.iter().map(|cell| text_of(cell).trim().to_owned()).collect();
-    let places = table.start(&unique(names))?;
-    for (row, line) in rows {
+    let last_header_idx = merged.last_header_row(header_idx, &range);
+    let places = table.start(&unique(merged.names(header_idx..=last_header_idx, &range)))?;
+    // The results of formulas are in the file, unless a program wrote it that computes none.
+    let mut formulas = None;
+    for row_idx in last_header_idx + 1..range.height() {
+        let row = row_of(&range, row_idx);
+        if is_empty(row) {
+            continue;
+        }
         if table.n_rows() >= MAX_ROWS {
             return Err(Error::TooLarge {
                 path: path.to_owned(),
@@ -62,71 +62,65 @@ pub(crate) fn read(path: &Path, spec: &TableSpec, table: &mut TableBuilder) -> R
                 limit: MAX_ROWS as u64,
             });
         }
-        table.line(line);
+        table.line(first_line + row_idx as u64);
         for (column, place) in places.iter().enumerate() {
-            push(table, column, row.get(*place).unwrap_or(&Data::Empty));
+            let own = if *place == NO_PLACE { None } else { row.get(*place) };
+            let cell = own.unwrap_or(&Data::Empty);
+            if !is_blank(cell) || *place == NO_PLACE {
+                push(table, column, cell);
+                continue;
+            }
+            if let Some(above_idx) = merged.above(row_idx, *place) {
+                push(table, column, &row_of(&range, above_idx)[*place]);
+                table.merged_cell();
+                continue;
+            }
+            let formulas = formulas
+                .get_or_insert_with(|| workbook.worksheet_formula(&name).unwrap_or_default());
+            let origin = range.start().unwrap_or_default();
+            let at = (origin.0 + row_idx as u32, origin.1 + *place as u32);
+            if formulas.get_value(at).is_some_and(|formula| !formula.is_empty()) {
+                table.not_computed(column);
+            }
+            push(table, column, cell);
         }
     }
     Ok(())
 }
 
-fn push(table: &mut TableBuilder, column: usize, cell: &Data) {
-    let raw = match cell {
-        Data::Empty => {
-            table.columns[column].push_null();
-            return;
-        }
-        Data::Int(number) => Raw::Integer(*number),
-        // Excel knows only floats; a whole one was typed as a whole number.
-        Data::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
-            Raw::Integer(*number as i64)
-        }
-        Data::Float(number) => Raw::Real(*number),
-        Data::Bool(flag) => Raw::Boolean(*flag),
-        // A duration is its seconds, as in Parquet.
-        Data::DateTime(moment) if moment.is_duration() => {
-            let seconds = (moment.as_f64() * 86_400_000.0).round() / 1000.0;
-            if seconds.fract() == 0.0 { Raw::Integer(seconds as i64) } else { Raw::Real(seconds) }
-        }
-        other @ (Data::String(_)
-        | Data::DateTime(_)
-        | Data::DateTimeIso(_)
-        | Data::DurationIso(_)
-        | Data::Error(_)) => {
-            let text = text_of(other);
-            let text = table.cut(&text).to_owned();
-            table.columns[column].push(Raw::Text(&text));
-            return;
-        }
-    };
-    table.columns[column].push(raw);
+/// A sheet with its cells.
+struct Sheet {
+    name: String,
+    range: Range<Data>,
 }
 
-/// A date of a workbook as ISO 8601, an error as the sheet shows it.
-fn text_of(cell: &Data) -> String {
-    match cell {
-        Data::DateTime(moment) => {
-            // Day 25,569 of Excel is 1970-01-01.
-            let millis = (moment.as_f64() - 25_569.0) * 86_400_000.0;
-            let millis = millis.round() as i64;
-            let iso = crate::to_iso(millis);
-            // Day 0 is no day: the cell is a time of day, and no moment of 1899.
-            if (0.0..1.0).contains(&moment.as_f64()) {
-                return iso[11..].trim_end_matches('Z').trim_end_matches(".000").to_owned();
-            }
-            // A whole day is a date, and no time zone moves it.
-            let is_date = millis.rem_euclid(crate::DAY_MILLIS) == 0;
-            if is_date { iso[..10].to_owned() } else { iso }
-        }
-        other @ (Data::Int(_)
-        | Data::Float(_)
-        | Data::String(_)
-        | Data::Bool(_)
-        | Data::DateTimeIso(_)
-        | Data::DurationIso(_)
-        | Data::Error(_)
-        | Data::Empty) => other.to_string(),
+/// Gives the sheet that was asked for, or the first that holds rows.
+fn wanted_sheet(
+    path: &Path,
+    spec: &TableSpec,
+    workbook: &mut Sheets<BufReader<File>>,
+) -> Result<Sheet> {
+    let malformed = |reason: String| Error::Malformed { path: path.to_owned(), reason };
+    let names = workbook.sheet_names();
+    let mut sheet = |name: &String| -> Result<Sheet> {
+        let range = workbook.worksheet_range(name).map_err(|cause| malformed(cause.to_string()))?;
+        Ok(Sheet { name: name.clone(), range })
+    };
+    if let Some(wanted) = &spec.sheet {
+        let known = names.iter().find(|name| *name == wanted).ok_or_else(|| {
+            malformed(format!("there is no sheet `{wanted}`: it has {}", names.join(", ")))
+        })?;
+        return sheet(known);
     }
+    let first = names.first().ok_or_else(|| malformed("it has no sheet".to_owned()))?;
+    for name in &names {
+        // Charts and macros are sheets without cells.
+        let Ok(sheet) = sheet(name) else { continue };
+        if holds_rows(&sheet.range) {
+            return Ok(sheet);
+        }
+    }
+    sheet(first)
 }
 
 /// Names the sheets of a workbook that hold something, in their order.
@@ -138,28 +132,47 @@ pub fn sheets_of(path: &Path) -> Result<Vec<String>> {
     let malformed = |reason: String| Error::Malformed { path: path.to_owned(), reason };
     super::stat(path)?;
     let mut workbook = open_workbook_auto(path).map_err(|cause| malformed(cause.to_string()))?;
-    let is_filled = |(name, range): (String, calamine::Range<Data>)| {
-        (range.rows().filter(|row| row.iter().any(|cell| !matches!(cell, Data::Empty))).count() > 1)
-            .then_some(name)
-    };
-    Ok(workbook.worksheets().into_iter().filter_map(is_filled).collect())
+    let sheets = workbook.worksheets().into_iter();
+    Ok(sheets.filter(|(_, range)| holds_rows(range)).map(|(name, _)| name).collect())
 }
 
-#[cfg(test)]
-mod tests {
-    use calamine::{ExcelDateTime, ExcelDateTimeType};
+fn holds_rows(range: &Range<Data>) -> bool {
+    range.rows().filter(|row| !is_empty(row)).nth(1).is_some()
+}
 
-    use super::*;
+/// Gives a row; the iterator of the library walks from the first to each.
+fn row_of(range: &Range<Data>, row_idx: usize) -> &[Data] {
+    if row_idx < range.height() { &range[row_idx] } else { &[] }
+}
 
-    #[test]
-    fn a_time_of_day_is_no_moment_of_1899() {
-        let written = |days: f64| {
-            let moment = ExcelDateTime::new(days, ExcelDateTimeType::DateTime, false);
-            text_of(&Data::DateTime(moment))
-        };
-        assert_eq!(written(8.5 / 24.0), "08:30:00");
-        assert_eq!(written(0.0), "00:00:00");
-        assert_eq!(written(45_292.0), "2024-01-01");
-        assert_eq!(written(45_292.5), "2024-01-01T12:00:00.000Z");
+fn is_empty(row: &[Data]) -> bool {
+    row.iter().all(|cell| matches!(cell, Data::Empty))
+}
+
+fn is_blank(cell: &Data) -> bool {
+    match cell {
+        Data::Empty => true,
+        Data::String(text) => text.is_empty(),
+        Data::Int(_)
+        | Data::Float(_)
+        | Data::Bool(_)
+        | Data::DateTime(_)
+        | Data::DateTimeIso(_)
+        | Data::DurationIso(_)
+        | Data::Error(_) => false,
     }
+}
+
+fn push(table: &mut TableBuilder, column: usize, cell: &Data) {
+    if matches!(cell, Data::Empty) {
+        table.columns[column].push_null();
+        return;
+    }
+    if let Some(number) = number_of(cell) {
+        table.columns[column].push(number);
+        return;
+    }
+    let text = text_of(cell);
+    let text = table.cut(&text).to_owned();
+    table.columns[column].push(Raw::Text(&text));
 }

@@ -1,9 +1,11 @@
 //! Groups and measures over columns in memory.
 //!
 //! The group of a row follows from its codes, so buckets of time are computed once for each
-//! distinct moment. While the possible groups are few, each has a place in a list; a measured
-//! column with few values is counted by group and value, from which every measure follows
-//! exactly. Otherwise groups are found by hashing, and the rows of each are brought together.
+//! distinct moment. While the possible groups are few, each has a place in a list; while a bit
+//! for each of them is little memory, those that rows have are marked first, and only they have a
+//! place. A measured column with few values is counted by group and value, from which every
+//! measure follows exactly. Otherwise groups are found by hashing, and the rows of each are
+//! brought together. What is asked of the whole table alone is known without looking at rows.
 
 use std::cmp::Ordering;
 
@@ -12,6 +14,7 @@ use model::Deadline;
 use rayon::prelude::*;
 
 use super::measure::{Collected, Plan};
+use super::places::{MAX_MARKED_GROUPS, Marks, Places};
 use super::select::{Conditions, Selected};
 use super::{compile, fold_parts};
 use crate::aggregate::{self, MAX_AGGREGATE_GROUPS, arrange};
@@ -24,7 +27,7 @@ use crate::{
 };
 
 /// The most possible groups that have a place each.
-const MAX_DENSE_GROUPS: u128 = 1 << 20;
+const MAX_DENSE_GROUPS: u128 = 1 << 16;
 
 /// Answers an aggregate that was checked.
 pub(crate) fn aggregate(
@@ -34,9 +37,14 @@ pub(crate) fn aggregate(
 ) -> Result<AggregateAnswer> {
     let conditions = compile(dataset, &wanted.filters, &wanted.any)?;
     let keys = Keys::new(dataset, &wanted.group_by)?;
-    let is_dense = keys.n_possible <= MAX_DENSE_GROUPS;
-    let groups = if is_dense {
-        dense(dataset, wanted, &conditions, &keys, deadline)?
+    let groups = if let Some(groups) = whole_table(dataset, wanted, &conditions, &keys)? {
+        groups
+    } else if keys.n_possible <= MAX_DENSE_GROUPS {
+        let places = Places::All(keys.n_possible as usize);
+        dense(dataset, wanted, &conditions, &keys, &places, deadline)?
+    } else if keys.n_possible <= MAX_MARKED_GROUPS.min(64 * dataset.n_rows() as u128) {
+        let places = Places::Marked(mark(dataset, &conditions, &keys, deadline)?);
+        dense(dataset, wanted, &conditions, &keys, &places, deadline)?
     } else {
         sparse(dataset, wanted, &conditions, &keys, deadline)?
     };
@@ -76,15 +84,55 @@ fn compare_slots(left: u32, right: u32, last: u32, direction: Direction) -> Orde
     }
 }
 
+/// Answers what follows from how often each value is in the whole table, which is known: measures
+/// of all rows, and the rows of each group of one column.
+fn whole_table(
+    dataset: &Dataset,
+    wanted: &Aggregate,
+    conditions: &Conditions<'_>,
+    keys: &Keys<'_>,
+) -> Result<Option<Groups>> {
+    if !conditions.is_empty() || keys.has_lists {
+        return Ok(None);
+    }
+    let n_rows = dataset.n_rows() as u64;
+    let groups = match keys.parts.as_slice() {
+        [] => {
+            let plan = Plan::new(dataset, &wanted.measures, 1)?;
+            let Some(collected) = Collected::of_table(&plan, dataset.n_rows()) else {
+                return Ok(None);
+            };
+            Groups { ids: vec![0], measures: plan.values(&collected, &[0]), n_rows }
+        }
+        [part] if wanted.measures.iter().all(|measure| measure.column.is_none()) => {
+            let mut counts = vec![0_u64; part.n_slots as usize];
+            for (slot, total) in part.slots.iter().zip(part.column.totals()) {
+                counts[*slot as usize] += u64::from(*total);
+            }
+            let present = (0..counts.len()).filter(|slot| counts[*slot] > 0);
+            let ids: Vec<u128> = present.map(|slot| slot as u128).collect();
+            if ids.len() > MAX_AGGREGATE_GROUPS {
+                return Err(Error::TooManyGroups { limit: MAX_AGGREGATE_GROUPS });
+            }
+            let count = |id: &u128| Value::Integer(counts[*id as usize] as i64);
+            let of_measure = |_| ids.iter().map(count).collect();
+            let measures = wanted.measures.iter().map(of_measure).collect();
+            Groups { ids, measures, n_rows }
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(groups))
+}
+
 fn dense(
     dataset: &Dataset,
     wanted: &Aggregate,
     conditions: &Conditions<'_>,
     keys: &Keys<'_>,
+    places: &Places,
     deadline: &Deadline,
 ) -> Result<Groups> {
-    let n_possible = keys.n_possible as usize;
-    let plan = Plan::new(dataset, &wanted.measures, n_possible)?;
+    let plan = Plan::new(dataset, &wanted.measures, places.len())?;
     let part = fold_parts(
         dataset.n_rows(),
         deadline,
@@ -93,6 +141,7 @@ fn dense(
             let selected = selection.select(conditions, start, end);
             part.n_rows += selected.len() as u64;
             keys.ids(selected, &mut part.block);
+            places.put(&mut part.block.ids);
             match &part.block.rows {
                 Some(rows) => part.collected.add(&plan, &part.block.ids, Selected::Some(rows)),
                 None => part.collected.add(&plan, &part.block.ids, selected),
@@ -106,13 +155,37 @@ fn dense(
     let collected = part.collected.finish(&plan, deadline)?;
     // Without a grouping there is one group, even of no rows.
     let is_there = |group: &usize| keys.parts.is_empty() || collected.counts[*group] > 0;
-    let present: Vec<usize> = (0..n_possible).filter(is_there).collect();
+    let present: Vec<usize> = (0..places.len()).filter(is_there).collect();
     if present.len() > MAX_AGGREGATE_GROUPS {
         return Err(Error::TooManyGroups { limit: MAX_AGGREGATE_GROUPS });
     }
     let measures = plan.values(&collected, &present);
-    let ids = present.into_iter().map(|group| group as u128).collect();
-    Ok(Groups { ids, measures, n_rows: part.n_rows })
+    Ok(Groups { ids: places.ids(&present), measures, n_rows: part.n_rows })
+}
+
+/// Marks the groups that rows have.
+fn mark(
+    dataset: &Dataset,
+    conditions: &Conditions<'_>,
+    keys: &Keys<'_>,
+    deadline: &Deadline,
+) -> Result<Marks> {
+    let n_words = (keys.n_possible as usize).div_ceil(64);
+    let (bits, _) = fold_parts(
+        dataset.n_rows(),
+        deadline,
+        || (vec![0_u64; n_words], Block::default()),
+        |(bits, block), selection, start, end| {
+            keys.ids(selection.select(conditions, start, end), block);
+            for id in &block.ids {
+                bits[*id as usize / 64] |= 1 << (id % 64);
+            }
+        },
+        |(bits, _), (others, _)| {
+            bits.iter_mut().zip(others).for_each(|(bits, others)| *bits |= others);
+        },
+    )?;
+    Marks::of(bits)
 }
 
 /// What one thread found of dense groups.

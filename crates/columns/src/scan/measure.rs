@@ -12,7 +12,7 @@ use crate::{Column, Dataset, Error, Measure, Op, Result, Value};
 /// The most counters of one measured column by group and value.
 const MAX_COUNTERS: usize = 2 << 20;
 /// The most groups whose sums and extremes are kept as rows come.
-const MAX_RUNNING_GROUPS: usize = 1 << 16;
+const MAX_RUNNING_GROUPS: usize = 1 << 17;
 /// Groups between two looks at the clock.
 const GROUPS_PER_CHECK: usize = 1024;
 
@@ -203,6 +203,18 @@ impl Collected {
         let wants_rows = plan.columns.iter().any(|measured| measured.way == Way::Rows);
         let pairs = wants_rows.then(|| (Vec::new(), Vec::new()));
         Collected { counts: vec![0; n_groups], columns, pairs }
+    }
+
+    /// Gives what is known of the whole table as one group; nothing where a measured cell can hold
+    /// several values, for its values are no rows.
+    pub(super) fn of_table(plan: &Plan<'_>, n_rows: usize) -> Option<Self> {
+        if plan.columns.iter().any(|measured| measured.column.has_lists()) {
+            return None;
+        }
+        let counters =
+            |measured: &Measured<'_>| Figures::Counters(measured.column.totals().to_vec());
+        let columns = plan.columns.iter().map(counters).collect();
+        Some(Collected { counts: vec![n_rows as u32], columns, pairs: None })
     }
 
     /// Adds the rows of a block, each with its group.

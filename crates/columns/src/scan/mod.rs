@@ -2,6 +2,8 @@
 //! sorted whole, and nothing depends on the number of threads.
 
 mod aggregate;
+#[cfg(test)]
+mod aggregate_tests;
 mod codes;
 mod containing;
 mod counts;
@@ -9,6 +11,7 @@ mod distribution;
 mod figures;
 mod measure;
 mod page;
+mod places;
 mod select;
 mod series;
 

@@ -90,8 +90,14 @@ fn draft_of(path: &Path) -> Result<String> {
              that is never closed"
         )
     });
+    let merged = (report.n_merged_cells > 0).then(|| {
+        let n_cells = report.n_merged_cells;
+        let cells = if n_cells == 1 { "cell is" } else { "cells are" };
+        format!("{n_cells} empty {cells} part of merged ones and read as their value")
+    });
     let remarks: Vec<String> = above
         .into_iter()
+        .chain(merged)
         .chain(member)
         .chain(encoding)
         .chain(nameless)
@@ -133,6 +139,14 @@ fn infer_with_text(path: &Path) -> Result<(TableConfig, Vec<String>, Dataset)> {
         let missing = missing.filter(|missing| missing.column == name);
         let missing: String =
             missing.map(|missing| format!("; not in {} of the files", missing.n_files)).collect();
+        let not_computed = as_text.report().not_computed_by_column.get(name);
+        let not_computed = not_computed.map_or_else(String::new, |n_cells| {
+            let formulas = if *n_cells == 1 { "formula" } else { "formulas" };
+            format!(
+                "; {n_cells} {formulas} without a result: open and save the file in a \
+                     spreadsheet program"
+            )
+        });
         let guess = match &typed {
             Some(typed) if is_mostly_unfit(typed, name) => {
                 let column = column_named(&as_text, name);
@@ -147,7 +161,7 @@ fn infer_with_text(path: &Path) -> Result<(TableConfig, Vec<String>, Dataset)> {
             }
             (Note::Extremes { what, doubt }, None) => format!("{what}{doubt}"),
         };
-        notes.push(format!("{note}{missing}"));
+        notes.push(format!("{note}{missing}{not_computed}"));
         fields.push((name.to_owned(), guess.field));
     }
     if fields.is_empty() {
