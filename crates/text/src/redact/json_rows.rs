@@ -59,8 +59,8 @@ pub(super) fn context(head: &str, from: usize) -> Option<(String, usize)> {
     let mut reader = Reader::new(head, LateNames::default());
     reader.read(from, &mut Vec::new());
     let depth = reader.headings.outside_rows();
-    let opening = reader.headings.opening_inside(depth)?;
-    let row = reader.starts.get(depth).copied();
+    let (opening, stands_for_all) = reader.headings.opening_inside(depth)?;
+    let row = reader.starts.get(depth).copied().filter(|_| !stands_for_all);
     Some((opening, row.unwrap_or(reader.at)))
 }
 
@@ -70,13 +70,13 @@ pub(super) fn is_heading(names: &str) -> bool {
 }
 
 fn opening_of(names: &str) -> Option<String> {
-    if !names.starts_with('[') || names.len() > MAX_HEADING_BYTES {
+    if !names.starts_with(['[', '{']) || names.len() > MAX_HEADING_BYTES {
         return None;
     }
     let text = format!("{{\"columns\":{names},\"-\":[");
     let mut reader = Reader::new(&text, LateNames::default());
     reader.read(text.len(), &mut Vec::new());
-    reader.headings.opening_inside(reader.starts.len())
+    reader.headings.opening_inside(reader.starts.len()).map(|(opening, _)| opening)
 }
 
 /// Finds what is private in a part of the rows of a table; the part may begin inside a row.
@@ -393,6 +393,55 @@ mod tests {
         check(r#"{"grant_types":["password","refresh"],"x":[["a","b"]]}"#, &[]);
     }
 
+    /// Only a list of names directly beside the rows was known.
+    #[test]
+    fn rows_that_something_beside_them_describes() {
+        for schema in [
+            r#""schema":{"fields":[{"name":"user"},{"name":"password","type":"string"}]}"#,
+            r#""meta":{"view":{"columns":[{"id":1,"name":"user"},{"id":2,"name":"password"}]}}"#,
+            r#""meta":[{"name":"user","type":"String"},{"name":"password","type":"String"}]"#,
+            r#""ColumnMetadata":[{"label":"user"},{"label":"password"}]"#,
+            r#""resultSetMetaData":{"rowType":[{"name":"user"},{"name":"PASSWORD"}]}"#,
+            r#""manifest":{"schema":{"column_count":2,"columns":[{"name":"user"},{"name":"password"}]}}"#,
+            r#""schema":{"user":"text","password":"text"}"#,
+            r#""columns":{"user":{"type":"text"},"password":{"type":"text"}}"#,
+            r#""columns":{"0":"user","1":"password"}"#,
+            r#""schema":{"header":["user","password"]}"#,
+        ] {
+            for rows in [
+                r#""data":[["ann","tiger"],["bob","lion"]]"#,
+                r#""result":{"data_array":[["ann","tiger"],["bob","lion"]]}"#,
+                r#""rows":[{"f":[{"v":"ann"},{"v":"tiger"}]},{"f":[{"v":"bob"},{"v":"lion"}]}]"#,
+            ] {
+                check(&format!("{{{schema},{rows}}}"), &["tiger", "lion"]);
+                check(&format!("{{\"x\":1,{rows},{schema}}}"), &["tiger", "lion"]);
+                check(&format!("[{{{schema}}},{{{rows}}}]"), &[]);
+            }
+        }
+        check(
+            r#"{"fields":[["user",9],["password",9]],"rows":[["ann","tiger"],["bob","lion"]]}"#,
+            &["tiger", "lion"],
+        );
+        check(r#"{"columns":["password"],"rows":[["tiger"],["lion"]]}"#, &["tiger", "lion"]);
+        check(r#"{"fields":["password","api_key"],"data":[["tiger","lion"]]}"#, &["tiger", "lion"]);
+        // What describes something else.
+        check(r#"{"user":{"fields":["user","password"]},"data":[["ann","tiger"]]}"#, &[]);
+        check(r#"{"labels":["token"],"bbox":[[1,2],[3,4]]}"#, &[]);
+        check(r#"{"fields":["password"],"errors":[{"path":["user","name"]}]}"#, &[]);
+        check(r#"{"properties":{"name":"x","password":"[password]"},"at":[[1,2],[3,4]]}"#, &[]);
+    }
+
+    /// Values far below the name of their list were shown.
+    #[test]
+    fn a_long_value_of_a_secret() {
+        let text =
+            format!("{{\"name\":\"password\",\"values\":[{}\"lion\"", "\"tiger\",".repeat(9_000));
+        let from = text.len() - 4_000;
+        let (opening, row) = context(&text, from).unwrap();
+        let piece = opening + &text[row..];
+        assert_eq!(values_of(find, &piece).last(), Some(&"lion"));
+    }
+
     #[test]
     fn rows_that_are_strings() {
         check(r#"["user;password","ann;tiger","bob;lion"]"#, &["tiger", "lion"]);
@@ -408,6 +457,16 @@ mod tests {
         check(r#"[["password","user"],["tiger","ann"]]"#, &["tiger"]);
         check(r#"[{"key":"password","value":"tiger"},{"key":"x","value":"y"}]"#, &["tiger"]);
         check(r#"{"k":"password","v":{"now":"tiger","old":["lion"]}}"#, &["tiger", "lion"]);
+        check(r#"{"name":"password","values":["tiger","lion"]}"#, &["tiger", "lion"]);
+        check(
+            r#"[{"values":["tiger","lion"],"name":"password"},{"name":"x","values":["y"]}]"#,
+            &["tiger", "lion"],
+        );
+        check(
+            r#"{"columns":[{"name":"user","data":["ann"]},{"name":"password","data":["tiger",57]}]}"#,
+            &["tiger", "57"],
+        );
+        check(r#"{"title":"The secret","data":["chapter one"]}"#, &[]);
     }
 
     /// A part of rows is read by the names that hold for it.
