@@ -81,12 +81,19 @@ fn opening_of(names: &str) -> Option<String> {
 
 /// Finds what is private in a part of the rows of a table; the part may begin inside a row.
 pub(super) fn find_below(names: &str, rows: &str, is_begin: bool, found: &mut Vec<PrivatePiece>) {
-    let Some(opening) = opening_of(names) else { return };
-    let first = if is_begin { 0 } else { first_row(rows) };
+    let Some(mut opening) = opening_of(names) else { return };
+    let behind = behind_heading(names, rows);
+    let is_row = |at: usize| rows.get(at..).is_some_and(|rest| rest.starts_with(['[', '{']));
+    if behind.is_some_and(|at| !is_row(at)) {
+        // Members follow, one of which holds the rows.
+        opening.truncate(opening.rfind("\"-\":").unwrap_or(opening.len()));
+    }
+    let first = behind.unwrap_or_else(|| if is_begin { 0 } else { first_row(rows) });
     // What is left of the row above may be in the column of secrets.
     let tail = rows.get(..first).unwrap_or_default();
     let end = tail.rfind(']').unwrap_or(tail.len());
-    if tail.get(..end).is_some_and(|tail| tail.contains(char::is_alphanumeric)) {
+    if behind.is_none() && tail.get(..end).is_some_and(|tail| tail.contains(char::is_alphanumeric))
+    {
         found.push(PrivatePiece { kind: PrivateKind::Password, bytes: 0..end });
     }
     let text = [&opening, rows.get(first..).unwrap_or_default()].concat();
@@ -97,6 +104,20 @@ pub(super) fn find_below(names: &str, rows: &str, is_begin: bool, found: &mut Ve
         let bytes = first + start..first + piece.bytes.end - opening.len();
         Some(PrivatePiece { kind: piece.kind, bytes })
     }));
+}
+
+/// Gives where rows or members begin behind the names of a table, where the text begins before the end
+/// of those.
+fn behind_heading(names: &str, rows: &str) -> Option<usize> {
+    const N_LAST_BYTES: usize = 8;
+    let (begin, last) = names.split_at_checked(names.len().checked_sub(N_LAST_BYTES)?)?;
+    let at = rows.find(last)?;
+    let before = rows.get(..at)?;
+    let end = at + last.len();
+    let rest = rows.get(end..)?;
+    let is_closing = |char: char| char.is_whitespace() || matches!(char, ']' | '}' | ',');
+    let is_end = begin.ends_with(before) || before.ends_with(begin);
+    is_end.then(|| end + rest.len() - rest.trim_start_matches(is_closing).len())
 }
 
 /// Gives where a row begins in text that may begin inside one: behind the end of another. What is
@@ -169,6 +190,7 @@ impl<'a> Reader<'a> {
             }
             Token::End if self.starts.len() > 1 => {
                 let start = self.starts.pop().unwrap_or_default();
+                self.end_tables(self.starts.len());
                 match self.headings.end() {
                     Ended::Plain => {}
                     Ended::Pair => push(text, self.last_string.clone(), found),
@@ -179,7 +201,6 @@ impl<'a> Reader<'a> {
                     }
                     Ended::Names => {}
                 }
-                self.end_tables(self.starts.len());
             }
             Token::Key(key) => self.headings.key(word(&key)),
             Token::String(string) => {
@@ -481,6 +502,12 @@ mod tests {
         assert_eq!(below(r#"["ann","tiger"],["bob","lion"]]}"#, true), "tiger lion");
         assert_eq!(below(r#"n","tiger"],["bob","lion"]]}"#, false), "n\",\"tiger\" lion");
         assert_eq!(below(r#"{"c":["bob","lion"]}]"#, true), "lion");
+        // What is before the part begins inside the names.
+        assert_eq!(below(r#","password"]},"x":{"data":[["ann","tiger"]]}"#, false), "tiger");
+        assert_eq!(
+            below(r#"[["user","password"],["ann","tiger"],["bob","lion"]"#, false),
+            "tiger lion"
+        );
         let text =
             r#"{"x":[1],"columns":["user","password"],"rows":[["ann","tiger"],["b","lion"]]}"#;
         let [table] = &tables(text)[..] else { panic!("{:?}", tables(text)) };
