@@ -107,7 +107,7 @@ pub fn names_columns(member: &str) -> bool {
     let begins = |word: &&str| {
         member.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
     };
-    is_member_of(HEADING_MEMBERS, member) && ["col", "field", "head"].iter().any(|it| begins(it))
+    is_member_of(HEADING_MEMBERS, member) && ["col", "field", "head"].iter().any(begins)
 }
 
 /// Tells whether a member is one of these, in any case.

@@ -73,7 +73,7 @@ fn names_of(items: &[Value], n_min: usize) -> Option<Columns> {
         fit_name(match item {
             Value::Object(object) => called(object)?,
             Value::Array(column) => column.first()?.as_str()?,
-            _ => item.as_str()?,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => item.as_str()?,
         })
     };
     items.iter().map(name).collect()

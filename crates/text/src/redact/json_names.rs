@@ -118,7 +118,7 @@ pub(super) enum Describes {
     Columns,
     /// Columns, by its own members.
     Keyed,
-    /// One column.
+    /// One of the elements of such a list, where members such as `data` hold its cells.
     Column,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct InRow<'a> {
 
 /// What the values of a file say, by the pointers of the lists and objects that they are in.
 #[derive(Default)]
-struct Said<'a> {
+struct Transcript<'a> {
     /// What each list of words says.
     words: HashMap<&'a str, Vec<&'a str>>,
     /// How good the name of an object is, and which of the words of its list it is.
@@ -51,7 +51,7 @@ struct Said<'a> {
     other: HashSet<&'a str>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> Transcript<'a> {
     fn take(&mut self, place: &'a ValuePlace, text: &'a str) {
         let Some((around, last)) = place.pointer.rsplit_once('/') else { return };
         match place.n_lists {
@@ -165,7 +165,7 @@ fn last_key(pointer: &str) -> &str {
 
 impl Names {
     pub(super) fn of(entries: &[Entry]) -> Self {
-        let mut said = Said::default();
+        let mut said = Transcript::default();
         let mut names = Names::default();
         for Entry { place, text, .. } in entries {
             said.take(place, text);
