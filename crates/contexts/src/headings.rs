@@ -4,7 +4,7 @@
 //! Names are looked for in the objects and lists around the value, in the first part of each and
 //! where members are that usually hold names.
 
-use model::HEADING_MEMBERS;
+use model::{HEADING_MEMBERS, SCHEMA_MEMBERS};
 use text::{Ended, JsonHeadings, LateNames};
 
 use crate::Result;
@@ -72,9 +72,9 @@ pub(crate) fn enter(
         }
     }
     if kind == Kind::Object {
-        for LocatedNode { event, mut walk } in
-            document.far_members(container, start, HEADING_MEMBERS)?
-        {
+        let mut members = HEADING_MEMBERS.to_vec();
+        members.extend(SCHEMA_MEMBERS.iter().filter(|one| !HEADING_MEMBERS.contains(one)));
+        for LocatedNode { event, mut walk } in document.far_members(container, start, &members)? {
             let until = walk.start() + SPACING;
             if child != Some(walk.pointer()) {
                 take(&mut walk, event, until, headings)?;

@@ -55,7 +55,10 @@ pub use calendar::{date_of_day, day_of_date, in_utc, iso_millis, parse_iso, pars
 pub use caller::{Caller, Identity};
 pub use causes::{causes, with_causes};
 pub use clock::{Clock, Timestamp, iso, iso_seconds};
-pub use column_names::{HEADING_MEMBERS, NAMING_MEMBERS, is_member_of};
+pub use column_names::{
+    CELL_MEMBERS, HEADING_MEMBERS, KEYED_MEMBERS, NAMING_MEMBERS, SCHEMA_MEMBERS, VALUE_MEMBERS,
+    is_member_of, names_columns,
+};
 pub use deadline::Deadline;
 pub use delimiter::{MAX_LINES_ABOVE, declared_delimiter, guess_delimiter};
 pub use hex::hex;

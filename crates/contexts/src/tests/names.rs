@@ -90,6 +90,39 @@ fn every_node_hides_what_the_whole_hides() {
         &[3, 12, 1_000],
     );
     check(&json!({ "secrets": { "ann": "hidden1x", "bob": "hidden2x" } }), &[5, 1_000]);
+    check(&json!({ "name": "password", "values": ["hidden1", "hidden2"] }), &[3, 12, 1_000]);
+    check(
+        &json!({ "sets": [{ "values": ["hidden1", { "x": "hidden2" }], "name": "password" }] }),
+        &[12, 1_000],
+    );
+    check(
+        &json!({ "columns": [{ "name": "user", "data": ["ann"] },
+            { "name": "password", "data": ["hidden1", "hidden2"] }] }),
+        &[3, 12, 1_000],
+    );
+}
+
+/// Only a list of names directly beside the rows was known.
+#[test]
+fn every_node_hides_what_something_beside_the_rows_describes() {
+    let rows = || -> Vec<Value> {
+        (0..40).map(|n| json!([format!("user{n}"), format!("hidden{n}")])).collect()
+    };
+    let names = json!([{ "name": "user", "type": "text" }, { "name": "password" }]);
+    check(&json!({ "schema": { "fields": names }, "data": rows() }), &[7, 90, 1_000]);
+    check(&json!({ "meta": { "view": { "columns": names } }, "data": rows() }), &[90, 1_000]);
+    check(&json!({ "meta": names, "data": rows(), "rows": 40 }), &[90]);
+    check(
+        &json!({ "manifest": { "schema": { "columns": names } },
+            "result": { "data_array": rows() } }),
+        &[90, 1_000],
+    );
+    check(
+        &json!({ "a": { "data": rows(), "schema": { "user": "text", "password": "text" } } }),
+        &[90, 1_000],
+    );
+    let one: Vec<Value> = (0..9).map(|n| json!([format!("hidden{n}")])).collect();
+    check(&json!({ "columns": ["password"], "rows": one }), &[5, 90]);
     check(&json!({ "notes": "user,password\nann,hiddenSecret\nbob,hiddenPW" }), &[3, 12, 1_000]);
     check(
         &json!({ "columns": ["user", "password"], "rows": [["ann", "hiddenSecret"]] }),
@@ -110,6 +143,9 @@ fn what_is_hidden_is_in_no_index() {
         json!({ "data": rows, "header": ["user", "password"] }),
         json!({ "list": [["user", "password"], ["harbour", "hidden1"]], "api_key": "hidden2" }),
         json!({ "secrets": { "harbour": "harbour pier", "ann": "hidden1x" } }),
+        json!({ "schema": { "fields": [{ "name": "user" }, { "name": "password" }] },
+            "data": rows }),
+        json!({ "x": "harbour", "values": ["hidden1", "hidden2"], "name": "password" }),
     ] {
         let table = world.table(&ann, project.id.as_str(), &document);
         let tool = world.tool(&ann, table.id.as_str(), "", "all");

@@ -4,13 +4,14 @@
 //! Documents are walked without recursion of ours; `serde_json` itself refuses more than 128
 //! levels. What is no JSON is read as the text it is.
 
-use model::{BlockKind, Pointer};
+use model::{BlockKind, HEADING_MEMBERS, Pointer, is_member_of};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::output::Output;
 use crate::plain::json_tables::{
-    Columns, Rows, cells_of, columns_of, is_heading, is_row, is_table, push_table,
+    Columns, Rows, cells_of, columns_of, is_heading, is_row, is_table, is_value_member,
+    name_of_values, push_table,
 };
 use crate::plain::{lines, push_markdown, push_text};
 use crate::{Format, warning};
@@ -136,10 +137,16 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
                 let own = columns_of(fields);
                 let holds_rows = holds_rows && own.is_none();
                 let columns = own.or(columns);
+                let called = name_of_values(fields, &pointer);
                 for (key, value) in fields.iter().rev() {
                     let escaped = model::pointer_token(key);
-                    let label = joined_label(&label, key);
-                    let (pointer, columns) = (format!("{pointer}/{escaped}"), columns.clone());
+                    let holds_values =
+                        (value.is_array() || value.is_object()) && is_value_member(key, &pointer);
+                    let name = called.as_deref().filter(|_| holds_values).unwrap_or(key);
+                    let label = joined_label(&label, name);
+                    // What names the columns is no row of them.
+                    let columns = columns.clone().filter(|_| !is_member_of(HEADING_MEMBERS, key));
+                    let pointer = format!("{pointer}/{escaped}");
                     let is_row = holds_rows && value.is_array();
                     stack.push(Part { pointer, label, value, columns, holds_rows, is_row });
                 }
@@ -152,8 +159,8 @@ fn push_value(root: &Value, fixed: Option<&Pointer>, output: &mut Output) -> Res
             }
             Value::Array(items) => {
                 for (item_idx, value) in items.iter().enumerate().rev() {
-                    let name =
-                        columns.as_ref().filter(|_| is_row).and_then(|all| all.get(item_idx));
+                    let name = columns.as_ref().filter(|all| is_row && all.len() > 1);
+                    let name = name.and_then(|all| all.get(item_idx));
                     let label = match name {
                         Some(name) => joined_label(&label, name),
                         None => label.clone(),

@@ -1,11 +1,15 @@
 //! Lists of lists that are tables: a row on each line below the names of the columns, as rows of
 //! CSV are, so that every part of a long table can be read by them.
 //!
-//! Names are the first list, or a list beside the rows: of words, or of objects with a name.
+//! Names are the first list, or a list beside the rows: of words, of objects with a name, or of
+//! lists that begin with one; also inside of what describes the rows (`schema`).
 
 use std::rc::Rc;
 
-use model::{BlockKind, HEADING_MEMBERS, NAMING_MEMBERS, Pointer, is_member_of};
+use model::{
+    BlockKind, CELL_MEMBERS, HEADING_MEMBERS, KEYED_MEMBERS, NAMING_MEMBERS, Pointer,
+    SCHEMA_MEMBERS, VALUE_MEMBERS, is_member_of, names_columns,
+};
 use serde_json::{Map, Value};
 
 use crate::error::Result;
@@ -16,42 +20,97 @@ use crate::output::Output;
 const MAX_COLUMNS: usize = 1_000;
 const MAX_NAME_BYTES: usize = 200;
 
+/// Objects in each other that may describe a table.
+const MAX_SCHEMA_DEPTH: usize = 4;
+
 /// The names of a table's columns.
 pub(super) type Columns = Rc<[String]>;
 
 /// Gives the names that the members of an object say of the rows in it.
 pub(super) fn columns_of(object: &Map<String, Value>) -> Option<Columns> {
-    let lists = || object.iter().filter_map(|(key, value)| Some((key, value.as_array()?)));
-    let known = lists()
-        .filter(|(key, _)| is_member_of(HEADING_MEMBERS, key))
-        .find_map(|(_, items)| names_of(items));
-    known.or_else(|| {
-        let n_cells = lists().find_map(|(_, items)| items.first()?.as_array().map(Vec::len))?;
+    said_in(object, MAX_SCHEMA_DEPTH).or_else(|| {
+        let lists = || object.values().filter_map(Value::as_array);
+        let n_cells = lists().find_map(|items| items.first()?.as_array().map(Vec::len))?;
         lists()
-            .filter(|(_, items)| items.len() == n_cells && items.iter().all(Value::is_string))
-            .find_map(|(_, items)| names_of(items))
+            .filter(|items| items.len() == n_cells && items.iter().all(Value::is_string))
+            .find_map(|items| names_of(items, 2))
+            .or_else(|| of_members(object).filter(|names| names.len() == n_cells))
     })
 }
 
-fn names_of(items: &[Value]) -> Option<Columns> {
-    if !(2..=MAX_COLUMNS).contains(&items.len()) {
+/// Gives the names that a list in an object says, or in an object in it that describes rows.
+fn said_in(object: &Map<String, Value>, depth: usize) -> Option<Columns> {
+    let of_list = |(key, value): (&String, &Value)| {
+        let items = value.as_array().filter(|_| is_member_of(HEADING_MEMBERS, key))?;
+        names_of(items, if names_columns(key) { 1 } else { 2 })
+    };
+    let of_object = |(key, value): (&String, &Value)| {
+        let inner = value.as_object().filter(|_| is_member_of(SCHEMA_MEMBERS, key))?;
+        said_in(inner, depth.checked_sub(1)?)
+    };
+    object.iter().find_map(of_list).or_else(|| object.iter().find_map(of_object))
+}
+
+/// Gives the names of an object in an object whose members are the columns.
+fn of_members(object: &Map<String, Value>) -> Option<Columns> {
+    let keyed = object.iter().filter(|(key, _)| is_member_of(KEYED_MEMBERS, key));
+    keyed.filter_map(|(_, value)| value.as_object()).find_map(|columns| {
+        let is_numbered = columns.keys().enumerate().all(|(at, key)| *key == at.to_string());
+        let name = |(key, value): (&String, &Value)| match is_numbered {
+            true => fit_name(value.as_str()?),
+            false => fit_name(key),
+        };
+        let is_fit = (2..=MAX_COLUMNS).contains(&columns.len());
+        is_fit.then(|| columns.iter().map(name).collect()).flatten()
+    })
+}
+
+fn names_of(items: &[Value], n_min: usize) -> Option<Columns> {
+    if !(n_min..=MAX_COLUMNS).contains(&items.len()) {
         return None;
     }
     let name = |item: &Value| -> Option<String> {
-        let name = match item.as_object() {
-            Some(object) => NAMING_MEMBERS.iter().find_map(|key| object.get(*key)?.as_str())?,
-            None => item.as_str()?,
-        };
-        let is_fit = !name.trim().is_empty() && name.len() <= MAX_NAME_BYTES;
-        is_fit.then(|| name.to_owned())
+        fit_name(match item {
+            Value::Object(object) => called(object)?,
+            Value::Array(column) => column.first()?.as_str()?,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => item.as_str()?,
+        })
     };
     items.iter().map(name).collect()
+}
+
+fn fit_name(name: &str) -> Option<String> {
+    let is_fit = !name.trim().is_empty() && name.len() <= MAX_NAME_BYTES;
+    is_fit.then(|| name.to_owned())
+}
+
+/// Gives what an object is called.
+fn called(object: &Map<String, Value>) -> Option<&str> {
+    NAMING_MEMBERS.iter().find_map(|key| object.get(*key)?.as_str())
+}
+
+/// Gives the name in an object that each of its values is read with: `{"name": "colour", "values":
+/// ["red", "blue"]}`.
+pub(super) fn name_of_values(object: &Map<String, Value>, pointer: &str) -> Option<String> {
+    let holds_values = |(key, value): (&String, &Value)| {
+        (value.is_array() || value.is_object()) && is_value_member(key, pointer)
+    };
+    object.iter().any(holds_values).then(|| fit_name(called(object)?)).flatten()
+}
+
+/// Tells whether a member of the object at a pointer holds the values of what it is called.
+pub(super) fn is_value_member(member: &str, object: &str) -> bool {
+    let is_column = || {
+        let list = object.rsplit_once('/').map_or("", |(list, _)| list);
+        list.rsplit_once('/').is_some_and(|(_, key)| is_member_of(HEADING_MEMBERS, key))
+    };
+    is_member_of(VALUE_MEMBERS, member) || (is_member_of(CELL_MEMBERS, member) && is_column())
 }
 
 /// Tells whether a list is a table, with the names that hold for it or with its own.
 pub(super) fn is_table(items: &[Value], columns: Option<&Columns>) -> bool {
     let Some(first) = items.first().and_then(Value::as_array) else { return false };
-    let has_names = columns.is_some() || (items.len() > 1 && names_of(first).is_some());
+    let has_names = columns.is_some() || (items.len() > 1 && names_of(first, 2).is_some());
     has_names && items.iter().all(is_row)
 }
 
@@ -75,7 +134,7 @@ pub(super) fn push_table(
 /// Tells whether a line of a file is a row whose words may be names of columns.
 pub(super) fn is_heading(line: &Value) -> bool {
     line.as_array()
-        .is_some_and(|items| items.iter().all(Value::is_string) && names_of(items).is_some())
+        .is_some_and(|items| items.iter().all(Value::is_string) && names_of(items, 2).is_some())
 }
 
 /// Tells whether a line of a file is a row.
@@ -173,6 +232,30 @@ mod tests {
             "cols: user\ncols: city\nrows.c.user: ann\nrows.c.city: Oslo",
         );
         check("a.jsonl", "[\"user\",\"city\"]\n[\"ann\",\"Oslo\"]\n", "user | city\nann | Oslo");
+        // Names in what describes the rows, and as members.
+        for schema in [
+            r#""schema":{"fields":[{"name":"user"},{"name":"city"}]}"#,
+            r#""meta":{"view":{"columns":[{"id":1,"name":"user"},{"id":2,"name":"city"}]}}"#,
+            r#""fields":[["user",1],["city",1]]"#,
+            r#""schema":{"user":"text","city":"text"}"#,
+            r#""columns":{"0":"user","1":"city"}"#,
+        ] {
+            let source = format!("{{{schema},\"data\":[[\"ann\",\"Oslo\"]]}}");
+            let (extracted, _) = extract(source.as_bytes(), "a.json", &Caps::standard());
+            let table = "data\nuser | city\nann | Oslo";
+            assert!(extracted.text().contains(table), "{}", extracted.text());
+        }
+        check(
+            "a.json",
+            r#"{"columns":["city"],"rows":[["Oslo"],["Rome"]]}"#,
+            "columns: city\n\nrows\ncity\nOslo\nRome",
+        );
+        check(
+            "a.json",
+            r#"{"properties":{"a":1,"b":2},"geometry":{"coordinates":[[1,2],[3,4]]}}"#,
+            "properties.a: 1\nproperties.b: 2\ngeometry.coordinates: 1\n\
+             geometry.coordinates: 2\ngeometry.coordinates: 3\ngeometry.coordinates: 4",
+        );
         // Lists of another kind.
         check(
             "a.json",
@@ -187,6 +270,31 @@ mod tests {
             "t.columns: user\nt.columns: city\n\nt.rows\nuser | city\nann | Oslo\nbob | Rome # now",
         );
         check("a.yaml", "at:\n- [1, 2]\n- [3, 4]\n", "at: 1\nat: 2\nat: 3\nat: 4");
+    }
+
+    /// Values of what an object is called were lines without its name.
+    #[test]
+    fn values_have_their_name() {
+        check(
+            "a.json",
+            r#"{"x":[{"name":"colour","values":["red","blue"]},{"name":"size","value":5}]}"#,
+            "x.name: colour\nx.colour: red\nx.colour: blue\nx.name: size\nx.value: 5",
+        );
+        check(
+            "a.json",
+            r#"{"columns":[{"data":["ann"],"name":"user"}],"menu":[{"title":"File","items":["New"]}]}"#,
+            "columns.user: ann\ncolumns.name: user\nmenu.title: File\nmenu.items: New",
+        );
+        check(
+            "a.yaml",
+            "x:\n- name: colour\n  values: [red, blue]\n- name: size\n  value: 5\n",
+            "x.name: colour\nx.colour: red\nx.colour: blue\nx.name: size\nx.value: 5",
+        );
+        check(
+            "a.yaml",
+            "meta:\n  view:\n    columns:\n    - name: user\n    - name: city\ndata:\n- [ann, Oslo]\n",
+            "meta.view.columns.name: user\nmeta.view.columns.name: city\n\ndata\nuser | city\nann | Oslo",
+        );
     }
 
     #[test]

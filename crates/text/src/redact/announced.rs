@@ -62,7 +62,9 @@ pub(super) fn separator(text: &str, name: Range<usize>, is_scheme: bool) -> Opti
         Some((Sign::Colon, value)) => Some(below(value).unwrap_or((Sign::Colon, value))),
         Some(found) => Some(found),
         None if is_scheme => Some((Sign::Space, after_space)),
-        None => of_whom(rest).or_else(|| by_place(text, from, rest)),
+        None => of_whom(rest)
+            .or_else(|| of_path(text, name.start, rest))
+            .or_else(|| by_place(text, from, rest)),
     }
 }
 
@@ -129,6 +131,22 @@ fn of_whom(rest: &str) -> Option<(Sign, &str)> {
         }
     }
     None
+}
+
+/// `db.secrets.ann: …`, a line with the path of a value in a mapping that is called a secret, as
+/// JSON and YAML are extracted: gives the text that begins with the value.
+fn of_path<'a>(text: &str, name: usize, rest: &'a str) -> Option<(Sign, &'a str)> {
+    let is_path = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.');
+    let line = before(text, name, 2 * MAX_NAME_BYTES).rsplit('\n').next()?;
+    let near = after(rest.strip_prefix('.')?, 0, 2 * MAX_NAME_BYTES);
+    let (path, _) = near.split_once(": ")?;
+    if path.is_empty() || !path.chars().all(is_path) || !line.chars().all(is_path) {
+        return None;
+    }
+    let value = rest.get(1 + path.len() + 2..)?;
+    let member = path.rsplit('.').next()?;
+    let is_description = first_line(value).contains(' ') && DESCRIPTIONS.contains(&member);
+    (!is_description).then_some((Sign::Cell, value))
 }
 
 /// `password:` or `password: |`, and the value alone on the line below.

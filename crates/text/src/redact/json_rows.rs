@@ -59,8 +59,8 @@ pub(super) fn context(head: &str, from: usize) -> Option<(String, usize)> {
     let mut reader = Reader::new(head, LateNames::default());
     reader.read(from, &mut Vec::new());
     let depth = reader.headings.outside_rows();
-    let opening = reader.headings.opening_inside(depth)?;
-    let row = reader.starts.get(depth).copied();
+    let (opening, stands_for_all) = reader.headings.opening_inside(depth)?;
+    let row = reader.starts.get(depth).copied().filter(|_| !stands_for_all);
     Some((opening, row.unwrap_or(reader.at)))
 }
 
@@ -70,23 +70,30 @@ pub(super) fn is_heading(names: &str) -> bool {
 }
 
 fn opening_of(names: &str) -> Option<String> {
-    if !names.starts_with('[') || names.len() > MAX_HEADING_BYTES {
+    if !names.starts_with(['[', '{']) || names.len() > MAX_HEADING_BYTES {
         return None;
     }
     let text = format!("{{\"columns\":{names},\"-\":[");
     let mut reader = Reader::new(&text, LateNames::default());
     reader.read(text.len(), &mut Vec::new());
-    reader.headings.opening_inside(reader.starts.len())
+    reader.headings.opening_inside(reader.starts.len()).map(|(opening, _)| opening)
 }
 
 /// Finds what is private in a part of the rows of a table; the part may begin inside a row.
 pub(super) fn find_below(names: &str, rows: &str, is_begin: bool, found: &mut Vec<PrivatePiece>) {
-    let Some(opening) = opening_of(names) else { return };
-    let first = if is_begin { 0 } else { first_row(rows) };
+    let Some(mut opening) = opening_of(names) else { return };
+    let behind = behind_heading(names, rows);
+    let is_row = |at: usize| rows.get(at..).is_some_and(|rest| rest.starts_with(['[', '{']));
+    if behind.is_some_and(|at| !is_row(at)) {
+        // Members follow, one of which holds the rows.
+        opening.truncate(opening.rfind("\"-\":").unwrap_or(opening.len()));
+    }
+    let first = behind.unwrap_or_else(|| if is_begin { 0 } else { first_row(rows) });
     // What is left of the row above may be in the column of secrets.
     let tail = rows.get(..first).unwrap_or_default();
     let end = tail.rfind(']').unwrap_or(tail.len());
-    if tail.get(..end).is_some_and(|tail| tail.contains(char::is_alphanumeric)) {
+    if behind.is_none() && tail.get(..end).is_some_and(|tail| tail.contains(char::is_alphanumeric))
+    {
         found.push(PrivatePiece { kind: PrivateKind::Password, bytes: 0..end });
     }
     let text = [&opening, rows.get(first..).unwrap_or_default()].concat();
@@ -97,6 +104,20 @@ pub(super) fn find_below(names: &str, rows: &str, is_begin: bool, found: &mut Ve
         let bytes = first + start..first + piece.bytes.end - opening.len();
         Some(PrivatePiece { kind: piece.kind, bytes })
     }));
+}
+
+/// Gives where rows or members begin behind the names of a table, where the text begins before the end
+/// of those.
+fn behind_heading(names: &str, rows: &str) -> Option<usize> {
+    const N_LAST_BYTES: usize = 8;
+    let (begin, last) = names.split_at_checked(names.len().checked_sub(N_LAST_BYTES)?)?;
+    let at = rows.find(last)?;
+    let before = rows.get(..at)?;
+    let end = at + last.len();
+    let rest = rows.get(end..)?;
+    let is_closing = |char: char| char.is_whitespace() || matches!(char, ']' | '}' | ',');
+    let is_end = begin.ends_with(before) || before.ends_with(begin);
+    is_end.then(|| end + rest.len() - rest.trim_start_matches(is_closing).len())
 }
 
 /// Gives where a row begins in text that may begin inside one: behind the end of another. What is
@@ -169,6 +190,7 @@ impl<'a> Reader<'a> {
             }
             Token::End if self.starts.len() > 1 => {
                 let start = self.starts.pop().unwrap_or_default();
+                self.end_tables(self.starts.len());
                 match self.headings.end() {
                     Ended::Plain => {}
                     Ended::Pair => push(text, self.last_string.clone(), found),
@@ -179,7 +201,6 @@ impl<'a> Reader<'a> {
                     }
                     Ended::Names => {}
                 }
-                self.end_tables(self.starts.len());
             }
             Token::Key(key) => self.headings.key(word(&key)),
             Token::String(string) => {
@@ -393,6 +414,55 @@ mod tests {
         check(r#"{"grant_types":["password","refresh"],"x":[["a","b"]]}"#, &[]);
     }
 
+    /// Only a list of names directly beside the rows was known.
+    #[test]
+    fn rows_that_something_beside_them_describes() {
+        for schema in [
+            r#""schema":{"fields":[{"name":"user"},{"name":"password","type":"string"}]}"#,
+            r#""meta":{"view":{"columns":[{"id":1,"name":"user"},{"id":2,"name":"password"}]}}"#,
+            r#""meta":[{"name":"user","type":"String"},{"name":"password","type":"String"}]"#,
+            r#""ColumnMetadata":[{"label":"user"},{"label":"password"}]"#,
+            r#""resultSetMetaData":{"rowType":[{"name":"user"},{"name":"PASSWORD"}]}"#,
+            r#""manifest":{"schema":{"column_count":2,"columns":[{"name":"user"},{"name":"password"}]}}"#,
+            r#""schema":{"user":"text","password":"text"}"#,
+            r#""columns":{"user":{"type":"text"},"password":{"type":"text"}}"#,
+            r#""columns":{"0":"user","1":"password"}"#,
+            r#""schema":{"header":["user","password"]}"#,
+        ] {
+            for rows in [
+                r#""data":[["ann","tiger"],["bob","lion"]]"#,
+                r#""result":{"data_array":[["ann","tiger"],["bob","lion"]]}"#,
+                r#""rows":[{"f":[{"v":"ann"},{"v":"tiger"}]},{"f":[{"v":"bob"},{"v":"lion"}]}]"#,
+            ] {
+                check(&format!("{{{schema},{rows}}}"), &["tiger", "lion"]);
+                check(&format!("{{\"x\":1,{rows},{schema}}}"), &["tiger", "lion"]);
+                check(&format!("[{{{schema}}},{{{rows}}}]"), &[]);
+            }
+        }
+        check(
+            r#"{"fields":[["user",9],["password",9]],"rows":[["ann","tiger"],["bob","lion"]]}"#,
+            &["tiger", "lion"],
+        );
+        check(r#"{"columns":["password"],"rows":[["tiger"],["lion"]]}"#, &["tiger", "lion"]);
+        check(r#"{"fields":["password","api_key"],"data":[["tiger","lion"]]}"#, &["tiger", "lion"]);
+        // What describes something else.
+        check(r#"{"user":{"fields":["user","password"]},"data":[["ann","tiger"]]}"#, &[]);
+        check(r#"{"labels":["token"],"bbox":[[1,2],[3,4]]}"#, &[]);
+        check(r#"{"fields":["password"],"errors":[{"path":["user","name"]}]}"#, &[]);
+        check(r#"{"properties":{"name":"x","password":"[password]"},"at":[[1,2],[3,4]]}"#, &[]);
+    }
+
+    /// Values far below the name of their list were shown.
+    #[test]
+    fn a_long_value_of_a_secret() {
+        let text =
+            format!("{{\"name\":\"password\",\"values\":[{}\"lion\"", "\"tiger\",".repeat(9_000));
+        let from = text.len() - 4_000;
+        let (opening, row) = context(&text, from).unwrap();
+        let piece = opening + &text[row..];
+        assert_eq!(values_of(find, &piece).last(), Some(&"lion"));
+    }
+
     #[test]
     fn rows_that_are_strings() {
         check(r#"["user;password","ann;tiger","bob;lion"]"#, &["tiger", "lion"]);
@@ -408,6 +478,16 @@ mod tests {
         check(r#"[["password","user"],["tiger","ann"]]"#, &["tiger"]);
         check(r#"[{"key":"password","value":"tiger"},{"key":"x","value":"y"}]"#, &["tiger"]);
         check(r#"{"k":"password","v":{"now":"tiger","old":["lion"]}}"#, &["tiger", "lion"]);
+        check(r#"{"name":"password","values":["tiger","lion"]}"#, &["tiger", "lion"]);
+        check(
+            r#"[{"values":["tiger","lion"],"name":"password"},{"name":"x","values":["y"]}]"#,
+            &["tiger", "lion"],
+        );
+        check(
+            r#"{"columns":[{"name":"user","data":["ann"]},{"name":"password","data":["tiger",57]}]}"#,
+            &["tiger", "57"],
+        );
+        check(r#"{"title":"The secret","data":["chapter one"]}"#, &[]);
     }
 
     /// A part of rows is read by the names that hold for it.
@@ -422,6 +502,12 @@ mod tests {
         assert_eq!(below(r#"["ann","tiger"],["bob","lion"]]}"#, true), "tiger lion");
         assert_eq!(below(r#"n","tiger"],["bob","lion"]]}"#, false), "n\",\"tiger\" lion");
         assert_eq!(below(r#"{"c":["bob","lion"]}]"#, true), "lion");
+        // What is before the part begins inside the names.
+        assert_eq!(below(r#","password"]},"x":{"data":[["ann","tiger"]]}"#, false), "tiger");
+        assert_eq!(
+            below(r#"[["user","password"],["ann","tiger"],["bob","lion"]"#, false),
+            "tiger lion"
+        );
         let text =
             r#"{"x":[1],"columns":["user","password"],"rows":[["ann","tiger"],["b","lion"]]}"#;
         let [table] = &tables(text)[..] else { panic!("{:?}", tables(text)) };

@@ -9,7 +9,7 @@ use super::*;
 
 /// A text with secrets `hiddenN`, and words `openN` among them.
 fn document() -> impl Strategy<Value = String> {
-    let form = (0_usize..9, 1_usize..120, 2_usize..6, any::<bool>(), any::<usize>());
+    let form = (0_usize..13, 1_usize..120, 2_usize..6, any::<bool>(), any::<usize>());
     form.prop_map(|(form, n_rows, n_columns, is_spaced, seed)| {
         let secret = seed % n_columns;
         let names = (0..n_columns).map(|at| if at == secret { "password" } else { "note" });
@@ -51,6 +51,31 @@ fn document() -> impl Strategy<Value = String> {
                     .collect::<Vec<_>>()
                     .join(",");
                 format!("{{\"schema\":[{columns}],\"data\":[{all}]}}")
+            }
+            8 => {
+                let columns =
+                    names.split(',').map(|name| format!("{{\"name\":{name}}}")).collect::<Vec<_>>();
+                let columns = columns.join(",");
+                format!("{{\"meta\":{{\"fields\":[{columns}]}},\"x\":{{\"data\":[{all}]}}}}")
+            }
+            9 => {
+                let columns = (0..n_columns).map(|at| {
+                    format!("\"{}{at}\":{{}}", if at == secret { "password_" } else { "note" })
+                });
+                let columns = columns.collect::<Vec<_>>().join(",");
+                format!("{{\"columns\":{{{columns}}},\"data\":[{all}]}}")
+            }
+            10 => {
+                let all: Vec<String> = (0..n_rows).map(|n| format!("[\"hidden{n}\"]")).collect();
+                format!(
+                    "{{\"columns\":[\"password\"],\"rows\":[{}]}}",
+                    all.join(&format!(",{space}"))
+                )
+            }
+            11 => {
+                let all: Vec<String> = (0..n_rows).map(|n| format!("\"hidden{n}\"")).collect();
+                let all = all.join(&format!(",{space}"));
+                format!("[{{\"name\":\"password\",\"values\":[{all}]}},{{\"name\":\"x\"}}]")
             }
             7 => {
                 let pairs: Vec<String> = (0..n_rows)

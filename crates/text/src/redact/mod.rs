@@ -25,6 +25,7 @@ mod escapes;
 mod hashes;
 mod iban;
 mod json_headings;
+mod json_names;
 mod json_rows;
 mod key_block;
 mod names;

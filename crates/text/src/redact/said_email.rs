@@ -1,7 +1,9 @@
 //! E-mail addresses as people say them: their signs are words or have blanks around them, perhaps
 //! with the end of a line (`ann at example dot org`, `ann @ example . org`).
 //!
-//! Sentences have the same words. Endings that are words too are those of an address only at the
+//! Sentences have the same words, and web addresses are said so too (`customers at shop dot com
+//! complain`): a plain word before `at` is somebody's name where what is said stands alone, or a
+//! word before tells that an address comes. Endings that are words too are those of an address only at the
 //! end of what is said, or where a word before tells that an address comes.
 
 use super::email::local_part;
@@ -43,7 +45,7 @@ const WORD_COUNTRIES: &str = "ai am an as at be by cc do gs in is it md me ml my
 /// Words behind which an address comes.
 const ANNOUNCING: &[&str] = &[
     "to", "mail", "e-mail", "email", "contact", "address", "write", "ask", "reach", "from", "via",
-    "à",
+    "à", "is", "at", "or", "and", "cc", "bcc", "ist", "este", "es", "est", "an", "unter", "la",
 ];
 
 /// Words before `at` and behind it that belong to a sentence: `look at the dot in the middle`.
@@ -165,6 +167,12 @@ const SENTENCE_WORDS: &[&str] = &[
     "aimed",
     "good",
     "best",
+    "we",
+    "he",
+    "she",
+    "they",
+    "you",
+    "i",
 ];
 
 /// Finds addresses whose signs are words or have blanks around them.
@@ -195,6 +203,10 @@ fn address(text: &str, at: usize, sign: &str) -> Option<PrivatePiece> {
     let is_name = local.contains(|char: char| !char.is_alphabetic());
     let is_announced = is_name || is_announced(before);
     let domain = said_domain(tail.get(n_behind..)?, sign == "@", is_announced)?;
+    let behind = tail.get(n_behind + domain.len()..)?;
+    if sign != "@" && !is_announced && !(begins_alone(before) && ends_alone(behind)) {
+        return None;
+    }
     let start = before.len();
     let end = at + sign.len() + n_behind + domain.len();
     Some(PrivatePiece { kind: PrivateKind::Email, bytes: start..end })
@@ -221,6 +233,23 @@ fn is_announced(before: &str) -> bool {
     let word = line.rsplit([' ', '\t']).next().unwrap_or_default();
     word.ends_with([':', '<', '(', '"', '\'', '[', '='])
         || ANNOUNCING.iter().any(|one| one.eq_ignore_ascii_case(word))
+}
+
+/// Tells whether nothing comes before an address in its line but the name of somebody, or what ends
+/// before it.
+fn begins_alone(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
+    let word = line.rsplit(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
+    let is_name = || {
+        word.starts_with(char::is_uppercase)
+            && !SENTENCE_WORDS.iter().any(|one| one.eq_ignore_ascii_case(word))
+    };
+    word.is_empty() || is_name()
+}
+
+/// Tells whether no word comes behind an address in its line.
+fn ends_alone(behind: &str) -> bool {
+    !behind.trim_start_matches([' ', '\t']).starts_with(char::is_alphanumeric)
 }
 
 /// Gives the local part that a text ends with: `ann`, `ann dot lee`.
@@ -318,6 +347,18 @@ mod tests {
             assert_eq!(redact(&format!("to {address} now")).text, "to [email] now", "{address}");
         }
         assert_eq!(redact("to carla at example dot it.").text, "to [email].");
+        for (said, shown) in [
+            ("carla at example dot org, phone", "[email], phone"),
+            ("Carla Munoz carla at example dot org", "Carla Munoz [email]"),
+            ("my address is carla at example dot org for now", "my address is [email] for now"),
+            ("- carla at example dot org\n- ann at example dot org", "- [email]\n- [email]"),
+            (
+                "reach me at carla at example dot org or ann at example dot org please",
+                "reach me at [email] or [email] please",
+            ),
+        ] {
+            assert_eq!(redact(said).text, shown, "{said}");
+        }
         assert_eq!(redact("carla.munoz at example dot info\nnext").text, "[email]\nnext");
         for prose in [
             "look at the dot in the middle",
@@ -332,6 +373,14 @@ mod tests {
             "the panic at main dot rs line 5",
             "parsed at index dot js in node",
             "carla at\n\nexample dot org",
+            "we eat at pizza dot com tomorrow",
+            "We eat at pizza dot com",
+            "the team at polka dot org chart",
+            "students at school dot edu programs",
+            "jobs at amazon dot com are rare",
+            "the engineers at booking dot com",
+            "help at docs dot python dot org is good",
+            "the value at foo dot bar dot id was wrong",
         ] {
             assert_eq!(redact(prose).text, prose);
         }

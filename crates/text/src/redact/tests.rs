@@ -581,6 +581,25 @@ fn no_line_of_the_corpus_is_passed_over() {
     }
 }
 
+/// A mapping that is called a secret was hidden as it is written in JSON or YAML, and shown as it is
+/// extracted: a line for each value, with its path.
+#[test]
+fn mappings_are_hidden_as_lines_of_paths() {
+    for path in ["db.secrets.ann", "passwords.db.now", "password.old", "x.y.DB_PASSWORD.prod-1"] {
+        let shown = redact(&format!("a.b: 1\n{path}: Gr8tHorse77\nc: 2")).text;
+        assert_eq!(shown, format!("a.b: 1\n{path}: [password]\nc: 2"));
+    }
+    for text in [
+        "password.hint: at least 8 characters, 1 digit",
+        "Reset the password. Next: step1ofthree",
+        "Look at password.next: step1ofthree",
+        "password.min: 8",
+        "password.encoder: bcrypt",
+    ] {
+        assert_eq!(redact(text).text, text);
+    }
+}
+
 #[test]
 fn values_of_pairs_are_hidden_in_either_order() {
     for text in [

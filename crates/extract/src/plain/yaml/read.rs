@@ -50,7 +50,9 @@ pub(crate) fn read_yaml(bytes: &[u8], output: &mut Output) -> Result<()> {
             true => text,
             false => format!("{text} # {comment}"),
         };
-        values.add(place.pointer, &place.label, &commented, output)?;
+        let label = names.label_of(&place);
+        let label = label.as_deref().unwrap_or(&place.label).to_owned();
+        values.add(place.pointer, &label, &commented, output)?;
     }
     end(table, output)?;
     values.end(output)
