@@ -11,14 +11,18 @@
 //! A word is taken only where it is said as a filter. `how to convert pdf to docx` is about
 //! formats and keeps them; `Legea 273/2006`, `Windows 2000` and `2000 lei` are no years.
 
+mod bounds;
 mod doubt;
 mod extensions;
 mod lazy;
 mod leftovers;
 mod not_years;
+mod relative;
 mod words;
 mod years;
 
+#[cfg(test)]
+mod bounds_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -159,7 +163,7 @@ fn unshielded(text: &str, phrases: &[(char, String)]) -> String {
     text
 }
 
-/// Takes the years out of a query; all that were said or none.
+/// Takes the years out of a query, where none is left that was not understood.
 fn years_in(rest: &mut String, clock: &Clock) -> Vec<i32> {
     let before = rest.clone();
     let years = taken_whole(rest, |rest| years::take(rest, year_of(clock.now().seconds())));

@@ -479,7 +479,6 @@ fn half_of_a_list_is_no_filter() {
         "Zephyr in pdf or spreadsheet",
         "Zephyr in pdf or presentation",
         "Zephyr spreadsheet or pdf",
-        "Zephyr from 2021 or later",
         "Zephyr契約のPDFかワード",
     ] {
         check_untouched(query);
