@@ -89,7 +89,7 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     years.dedup();
     let filters = QueryFilters { text: String::new(), extensions, without_extensions, years };
     // Only where something was found is it asked whether it is wanted.
-    if filters.is_empty() || doubt::is_negated(&wanted) {
+    if filters.is_empty() || doubt::is_negated(&wanted) || only_excludes(&rest) {
         return QueryFilters { text: query.to_owned(), ..QueryFilters::default() };
     }
     rest.push_str(tail);
@@ -172,6 +172,29 @@ fn years_in(rest: &mut String, clock: &Clock) -> Vec<i32> {
         return vec![];
     }
     years
+}
+
+/// Tells whether what is left says nothing but what is not wanted: `2019 NOT slate` is about 2019, and
+/// a search for all but slate would find what has no slate by no word.
+fn only_excludes(rest: &str) -> bool {
+    let (mut is_not, mut n_excluded) = (false, 0_usize);
+    for word in rest.split(|char: char| char.is_whitespace() || char == HOLE) {
+        let word = word.trim_matches(['(', ')']);
+        let is_term = word.chars().any(|char| char.is_alphanumeric() || char >= FIRST_PHRASE);
+        if word == "NOT" {
+            is_not = true;
+        } else if is_term && !matches!(word, "AND" | "OR" | "NEAR") && !word.starts_with("NEAR/") {
+            let has_dash = word.strip_prefix('-').is_some_and(|rest| {
+                !rest.starts_with(|char: char| char == '-' || char.is_ascii_digit())
+            });
+            if !is_not && !has_dash {
+                return false;
+            }
+            n_excluded += 1;
+            is_not = false;
+        }
+    }
+    n_excluded > 0
 }
 
 /// Takes filters out of a query; all that were said or none.
