@@ -8,7 +8,8 @@ use regex::Regex;
 
 use super::not_years::joins_to_year;
 use super::words::bounds::{
-    BOUNDING, BOUNDING_AHEAD, EARLIER, LATER, PERIOD, PRESENT, WIDE_BEFORE, WIDE_BEHIND,
+    BOUNDING, BOUNDING_AHEAD, BOUNDING_BEFORE, EARLIER, LATER, PERIOD, PRESENT, WIDE_BEFORE,
+    WIDE_BEHIND,
 };
 use super::words::joints::{THE_YEAR, TO_THE_PRESENT};
 use super::years::FIRST_YEAR;
@@ -95,6 +96,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     // Between a bound and its year; `and` and `or` are before the bound behind a year.
     let small = format!(r"(?:{PERIOD}|{THE_YEAR}(?:(?:{of_year})\s+)?|(?:{and}|{or})\s+)");
     let (heads, tails) = (all_heads.join("|"), all_tails.join("|"));
+    let (to, until) = (words::all(|words| words.to), words::all(|words| words.until));
     Patterns {
         heads: [
             (head(|words| words.since), Side::Since),
@@ -130,7 +132,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         )),
         between: build(&format!(r"(?i)(?:^|[\s,(])(?:{between})\s+{THE_YEAR}(?:{PERIOD})?$")),
         left: build(&format!(
-            r"(?i)(?:^|[\s,(])(?:(?:{heads}|{BOUNDING}|{BOUNDING_AHEAD})\.?\s*{small}{{0,4}}|(?:{BOUNDING_AHEAD})\s+{small}{{0,3}}[^\s{HOLE}]+\s*{small}{{0,3}}){HOLE}|(?:[<>≤≥⩽⩾≠~≈±→←^]|!\s*=)\s*=*\s*{HOLE}|(?:\.\.|…|(?:^|[\s(])[–—−〜～]){HOLE}|(?:{WIDE_BEFORE})\s*{HOLE}|{HOLE}(?:\s*[<>≤≥⩽⩾≠~≈±→←^]|\s*!\s*=|\.\.|…|{WIDE_BEHIND}|[–—−〜～-])|{HOLE}[\s(]*{small}{{0,3}}(?:{BOUNDING}|{BOUNDING_AHEAD}|{tails})(?:$|[^\p{{L}}])"
+            r"(?i)(?:^|[\s,(])(?:(?:{heads}|{BOUNDING}|{BOUNDING_BEFORE}|{BOUNDING_AHEAD})\.?\s*{small}{{0,4}}|(?:{BOUNDING_AHEAD})\s+{small}{{0,3}}[^\s{HOLE}]+\s*{small}{{0,3}}){HOLE}|(?:[<>≤≥⩽⩾≠~≈±→←^]|!\s*=)\s*=*\s*{HOLE}|(?:\.\.|…|(?:^|[\s(])[–—−〜～]){HOLE}|(?:{WIDE_BEFORE})\s*{HOLE}|{HOLE}(?:\s*[<>≤≥⩽⩾≠~≈±→←^]|\s*!\s*=|\.\.|…|{WIDE_BEHIND}|[–—−〜～-])|{HOLE}[\s(]*{small}{{0,3}}(?:{BOUNDING}|{BOUNDING_AHEAD}|{tails})(?:$|[^\p{{L}}])|{HOLE}\s+(?:[\p{{L}}\d.]+\s+){{0,3}}?(?:{to}|{until})\s+(?:[^\s{HOLE}]+\s+){{0,4}}?{HOLE}"
         )),
     }
 });

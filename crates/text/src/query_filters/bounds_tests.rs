@@ -92,7 +92,7 @@ const UNDERSTOOD: &[(Meaning, &str)] = &[
         "between A and B|from A to B|A to B|A-B|A – B|A until B|A through B|between Q3 A and Q1 B|\
          between A and Q1 B|between Q3 A and B|between the end of A and mid B|between early A and late B|from Q3 A to Q1 B|\
          Q1 A to Q2 B|between Jan A and Mar B|>=A and <=B|>=A <=B|since A until B|from A until B|B to A|B-A|\
-         from A up to B|not before A and not after B|no earlier than A and no later than B|\
+         from A up to B|A through the end of B|A Q3 to B Q1|A to the very end of B|[A TO B]|not before A and not after B|no earlier than A and no later than B|\
          zwischen A und B|zwischen Q3 A und Q1 B|von A bis B|ab A bis B|seit A bis B|zwischen Anfang A und Ende B|\
          entre A et B|entre T3 A et T1 B|de A à B|depuis A jusqu'en B|entre A y B|desde A hasta B|de A a B|\
          entre A e B|tra A e B|fra il A e il B|între A și B|de la A la B|din A până în B|tussen A en B|van A tot B|\
@@ -118,7 +118,7 @@ const NOT_UNDERSTOOD: &[(Meaning, &str)] = &[
         "~A|≈A|± A|≠A|!=A|!= A|around A|circa A|ca. A|approximately A|roughly A|by the end of A|by mid A|\
          post A|pre A|beyond A|past A|above A|below A|under A|at least A|at the earliest A|including A|A inclusive|\
          before or in A|in or after A|during and after A|up to and including A|earlier than mid-A|\
-         since the merger A|after audit A|A forward|A and thereafter reports|A and before taxes|\
+         since the merger A|after audit A|A forward|A and thereafter reports|through A|to A|A and back|A backwards|A up|A and more recent|A and the years before|A–19|year >= A and year <= B|A and before taxes|\
          A or after the merger|A and later than that|A at the earliest|A at the latest|A <|A >|–A|…A|..A|A..|→ A|\
          after A and after B|since A and B|before A and B|A and before B|after A reports before B|\
          after A or so and before B|B, before A|A since B|A before B|A <= B|A < year < B|last 3 years before A|\

@@ -83,7 +83,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         )),
         // "2016 to Q2 2018", "2016 - Mar 2018", "2016 all the way to 2018".
         reaches: build(&format!(
-            r"(?i)^(?:\s*(?:{signs})\s*|\s+(?:\p{{L}}+\s+){{0,3}}?(?:{to}|{until})\s+)(?:[\p{{L}}\d.’']+[\s-]+){{0,2}}?$"
+            r"(?i)^(?:\s*(?:{signs})\s*|\s+(?:[\p{{L}}\d.]+\s+){{0,3}}?(?:{to}|{until})\s+)(?:[\p{{L}}\d.’']+[\s-]+){{0,4}}?$"
         )),
         // "between the end of 2016 and Q1 2019", "between 2016 budgets and 2019".
         between_and: build(&format!(
