@@ -94,7 +94,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         words::all(|words| words.until_behind),
     ];
     // Between a bound and its year; `and` and `or` are before the bound behind a year.
-    let small = format!(r"(?:{PERIOD}|{THE_YEAR}(?:(?:{of_year})\s+)?|(?:{and}|{or})\s+)");
+    let small = format!(r"(?:{PERIOD}|{THE_YEAR}(?:(?:{of_year}|{and}|{or})\s+)?)");
     let (heads, tails) = (all_heads.join("|"), all_tails.join("|"));
     let (to, until) = (words::all(|words| words.to), words::all(|words| words.until));
     Patterns {
@@ -132,7 +132,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         )),
         between: build(&format!(r"(?i)(?:^|[\s,(])(?:{between})\s+{THE_YEAR}(?:{PERIOD})?$")),
         left: build(&format!(
-            r"(?i)(?:^|[\s,(])(?:(?:{heads}|{BOUNDING}|{BOUNDING_BEFORE}|{BOUNDING_AHEAD})\.?\s*{small}{{0,4}}|(?:{BOUNDING_AHEAD})\s+{small}{{0,3}}[^\s{HOLE}]+\s*{small}{{0,3}}){HOLE}|(?:[<>≤≥⩽⩾≠~≈±→←^]|!\s*=)\s*=*\s*{HOLE}|(?:\.\.|…|(?:^|[\s(])[–—−〜～]){HOLE}|(?:{WIDE_BEFORE})\s*{HOLE}|{HOLE}(?:\s*[<>≤≥⩽⩾≠~≈±→←^]|\s*!\s*=|\.\.|…|{WIDE_BEHIND}|[–—−〜～-])|{HOLE}[\s(]*{small}{{0,3}}(?:{BOUNDING}|{BOUNDING_AHEAD}|{tails})(?:$|[^\p{{L}}])|{HOLE}\s+(?:[\p{{L}}\d.]+\s+){{0,3}}?(?:{to}|{until})\s+(?:[^\s{HOLE}]+\s+){{0,4}}?{HOLE}"
+            r"(?i)(?:^|[\s,(])(?:(?:{heads}|{BOUNDING}|{BOUNDING_BEFORE}|{BOUNDING_AHEAD})\.?\s*{small}*|(?:{BOUNDING_AHEAD})\s+{small}*[^\s{HOLE}]+\s*{small}*){HOLE}|(?:[<>≤≥⩽⩾≠~≈±→←^]|!\s*=)\s*=*\s*{HOLE}|(?:\.\.|…|(?:^|[\s(])[–—−〜～]){HOLE}|(?:{WIDE_BEFORE})\s*{HOLE}|{HOLE}(?:\s*[<>≤≥⩽⩾≠~≈±→←^]|\s*!\s*=|\.\.|…|{WIDE_BEHIND}|[–—−〜～-])|{HOLE}[\s(]*{small}*(?:{BOUNDING}|{BOUNDING_AHEAD}|{tails})(?:$|[^\p{{L}}])|{HOLE}\s+(?:[\p{{L}}\d.]+\s+){{0,3}}?(?:{to}|{until})\s+(?:[^\s{HOLE}]+\s+){{0,4}}?{HOLE}"
         )),
     }
 });
