@@ -184,7 +184,7 @@ fn without_excluded(items: Vec<Item>) -> (Vec<Item>, Vec<Part>) {
                     _ => kept.push(Item::Part(Part::AnyOf(wanted))),
                 }
             }
-            item => kept.push(item),
+            item @ (Item::Part(_) | Item::Operator(_)) => kept.push(item),
         }
     }
     (kept, excluded)

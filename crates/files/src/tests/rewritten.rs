@@ -48,7 +48,7 @@ fn a_query_and_what_is_made_of_it_find_the_same_files() {
     };
     let mut wrong = Vec::new();
     for form in FORMS {
-        for a in 0..TERMS.len() {
+        for (a, first) in TERMS.iter().enumerate() {
             for step in 1..3 {
                 let [b, c] = [a + step, a + step + 1].map(|idx| TERMS[idx % TERMS.len()]);
                 let query = form
@@ -60,7 +60,7 @@ fn a_query_and_what_is_made_of_it_find_the_same_files() {
                     .join(" ")
                     .replace("\u{1}ND", "AND")
                     .replace("NE\u{1}R", "NEAR")
-                    .replace('\u{1}', TERMS[a])
+                    .replace('\u{1}', first)
                     .replace('\u{2}', b)
                     .replace('\u{3}', c);
                 let rewritten = opened.service.rewrite(&query, &soon()).unwrap();
