@@ -16,7 +16,7 @@ fn years_of(query: &str) -> Vec<i32> {
 
 /// What a phrase with the years `A` and `B` means.
 #[derive(Debug, Clone, Copy)]
-enum Meaning {
+enum Reading {
     /// From `A` on.
     Since,
     /// Behind `A`.
@@ -35,25 +35,25 @@ enum Meaning {
     Unclear,
 }
 
-impl Meaning {
+impl Reading {
     fn years(self, a: i32, b: i32) -> Vec<i32> {
         match self {
-            Meaning::Since => (a..=NOW).collect(),
-            Meaning::After => (a + 1..=NOW).collect(),
-            Meaning::Before => (1900..a).collect(),
-            Meaning::Until => (1900..=a).collect(),
-            Meaning::Between => (a..=b).collect(),
-            Meaning::Within => (a + 1..b).collect(),
-            Meaning::Outside => (1900..a).chain(b + 1..=NOW).collect(),
-            Meaning::Unclear => vec![],
+            Reading::Since => (a..=NOW).collect(),
+            Reading::After => (a + 1..=NOW).collect(),
+            Reading::Before => (1900..a).collect(),
+            Reading::Until => (1900..=a).collect(),
+            Reading::Between => (a..=b).collect(),
+            Reading::Within => (a + 1..b).collect(),
+            Reading::Outside => (1900..a).chain(b + 1..=NOW).collect(),
+            Reading::Unclear => vec![],
         }
     }
 }
 
-use Meaning::{After, Before, Between, Outside, Since, Unclear, Until, Within};
+use Reading::{After, Before, Between, Outside, Since, Unclear, Until, Within};
 
 /// Phrases that are understood.
-const UNDERSTOOD: &[(Meaning, &str)] = &[
+const UNDERSTOOD: &[(Reading, &str)] = &[
     (
         Since,
         "since A|from A on|from A onwards|starting in A|A and later|A or later|A and after|A or newer|\
@@ -111,7 +111,7 @@ const UNDERSTOOD: &[(Meaning, &str)] = &[
 
 /// Phrases that say something else than their years alone do. None of them is understood today;
 /// those that have a reading may be.
-const NOT_UNDERSTOOD: &[(Meaning, &str)] = &[
+const NOT_UNDERSTOOD: &[(Reading, &str)] = &[
     (Within, "after A but before B|nach A aber vor B|after A reports before B"),
     (
         Unclear,
@@ -137,7 +137,7 @@ const AROUND: [&str; 4] = ["roof PHRASE", "roof (PHRASE)", "roof PHRASE pdf", "p
 const YEARS: [(i32, i32); 3] = [(2016, 2019), (2014, 2022), (2018, 2020)];
 
 /// Gives each phrase with its years filled in, and what is naively read in it.
-fn phrases(table: &[(Meaning, &str)]) -> Vec<(String, Vec<i32>)> {
+fn phrases(table: &[(Reading, &str)]) -> Vec<(String, Vec<i32>)> {
     let mut phrases = Vec::new();
     for (meaning, row) in table {
         for phrase in row.split('|').map(str::trim) {

@@ -108,7 +108,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 
 /// What was said of a year, or of a range of them.
 #[derive(Debug, Clone)]
-enum Said {
+enum YearTerm {
     Years(Vec<i32>),
     /// A range that is open to one side.
     Open(Years),
@@ -116,7 +116,7 @@ enum Said {
 
 /// Takes the years in digits; tells whether what is said of them fits together.
 fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) -> bool {
-    let mut said: Vec<Said> = years.iter().map(|year| Said::Years(vec![*year])).collect();
+    let mut said: Vec<YearTerm> = years.iter().map(|year| YearTerm::Years(vec![*year])).collect();
     let mut from = 0;
     while let Some((at, year)) = next_year(query, from) {
         let taken = range_of_two(query, at, year, now).or_else(|| single(query, at, year, now));
@@ -144,8 +144,8 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) -> bool {
     *years = said
         .into_iter()
         .flat_map(|said| match said {
-            Said::Years(years) => years,
-            Said::Open(years) => years.collect(),
+            YearTerm::Years(years) => years,
+            YearTerm::Open(years) => years.collect(),
         })
         .collect();
     true
@@ -154,27 +154,27 @@ fn take_numbers(query: &mut String, now: i32, years: &mut Vec<i32>) -> bool {
 /// Adds what is said to what was said before it; tells whether the two fit together. Two bounds are
 /// the years between them, or those outside of them: "after 2016 and before 2019", "before 2016 or
 /// after 2019". A bound beside a year is not understood, but for "before 2016 or 2021".
-fn add(said: &mut Vec<Said>, found: Said, between: &str) -> bool {
+fn add(said: &mut Vec<YearTerm>, found: YearTerm, between: &str) -> bool {
     let is_or = PATTERNS.only_or.is_match(between);
     let is_and = PATTERNS.only_and.is_match(between);
     let fits = match (said.last(), &found) {
         // "during and after 2016"
-        (None, Said::Open(_)) => !PATTERNS.joins.is_match(between),
-        (None, Said::Years(_)) | (Some(Said::Years(_)), Said::Years(_)) => true,
-        (Some(Said::Open(one)), Said::Open(other)) if is_and => {
+        (None, YearTerm::Open(_)) => !PATTERNS.joins.is_match(between),
+        (None, YearTerm::Years(_)) | (Some(YearTerm::Years(_)), YearTerm::Years(_)) => true,
+        (Some(YearTerm::Open(one)), YearTerm::Open(other)) if is_and => {
             let are_opposite = (*one.start() == FIRST_YEAR) != (*other.start() == FIRST_YEAR);
             let inner = *one.start().max(other.start())..=*one.end().min(other.end());
             if are_opposite && !inner.is_empty() {
                 said.pop();
-                said.push(Said::Years(inner.collect()));
+                said.push(YearTerm::Years(inner.collect()));
                 return said.len() == 1;
             }
             are_opposite
         }
         _ => is_or,
     };
-    let has_open = |said: &[Said]| said.iter().any(|said| matches!(said, Said::Open(_)));
-    let fits = fits && (said.len() < 2 || !has_open(said) && !matches!(found, Said::Open(_)));
+    let has_open = |said: &[YearTerm]| said.iter().any(|said| matches!(said, YearTerm::Open(_)));
+    let fits = fits && (said.len() < 2 || !has_open(said) && !matches!(found, YearTerm::Open(_)));
     said.push(found);
     fits
 }
@@ -188,7 +188,7 @@ fn behind_len(tail: &str) -> usize {
 }
 
 /// Where years are, and what is said of them.
-type Taken = (Range<usize>, Said);
+type Taken = (Range<usize>, YearTerm);
 
 /// Reads a year with the next one, where both are the ends of a range or a list: "2016 to Q2 2018".
 fn range_of_two(query: &str, at: usize, year: i32, now: i32) -> Option<Taken> {
@@ -209,7 +209,7 @@ fn range_of_two(query: &str, at: usize, year: i32, now: i32) -> Option<Taken> {
         let is_date = PATTERNS.date_head.is_match(head) || PATTERNS.unclear.is_match(head);
         let start = PATTERNS.cue.find(head).map_or(at, |cue| cue.start());
         return (!is_bound && !is_date)
-            .then(|| (start..second_at + 4, Said::Years(vec![year, second])));
+            .then(|| (start..second_at + 4, YearTerm::Years(vec![year, second])));
     }
     let is_range = joined.is_some()
         || PATTERNS.reaches.is_match(joint)
@@ -219,7 +219,7 @@ fn range_of_two(query: &str, at: usize, year: i32, now: i32) -> Option<Taken> {
     }
     let (first, last) = (year.min(second), year.max(second));
     let start = bounds::start_of_range(head, at);
-    Some((start..second_at + 4, Said::Years((first..=last).collect())))
+    Some((start..second_at + 4, YearTerm::Years((first..=last).collect())))
 }
 
 /// Reads a year that is not the first of a range.
@@ -235,9 +235,9 @@ fn single(query: &str, at: usize, year: i32, now: i32) -> Option<Taken> {
         return None;
     }
     if let Some((range, years)) = open_range(head, tail, at, year, now) {
-        return years.map(|years| (range, Said::Open(years)));
+        return years.map(|years| (range, YearTerm::Open(years)));
     }
-    let found = Said::Years(vec![year]);
+    let found = YearTerm::Years(vec![year]);
     if let Some(cue) = PATTERNS.cue.find(head) {
         return Some((cue.start()..at + 4, found));
     }
