@@ -377,7 +377,7 @@ fn fold(merged: Vec<(Merged, Folding)>) -> Vec<Merged> {
     for (merged, folding) in merged {
         let hit = &merged.hit;
         let text = if hit.snippet.trim().is_empty() { &hit.title } else { &hit.snippet };
-        let content = Content::of(text);
+        let content = Content::of(&hit.around.before, text, &hit.around.after);
         let may_fold = folding == Folding::ByContent && merged.rank <= FOLDED;
         let same = kept.iter_mut().find(|(other, other_folding, other_content)| {
             let may_hold = *other_folding == Folding::ByContent && other.rank <= FOLDED;

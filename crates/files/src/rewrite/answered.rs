@@ -2,7 +2,8 @@
 
 use text::LanguageSet;
 
-use super::query::{fts, is_refused, terms};
+use super::query::fts;
+use super::syntax::{is_refused, terms};
 use super::written::query_in;
 use crate::summary::shares_words;
 

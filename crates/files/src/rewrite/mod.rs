@@ -4,6 +4,7 @@ mod query;
 
 mod answered;
 mod korean;
+mod syntax;
 mod words;
 mod written;
 

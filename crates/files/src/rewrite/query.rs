@@ -10,6 +10,9 @@ use text::{Language, LanguageSet, QueryFilters, query_filters, query_language};
 
 use super::answered::checked;
 use super::korean::without_particle;
+use super::syntax::{
+    Piece, as_typed, has_operators, is_excluded, is_minus, is_refused, left_out, pieces, terms,
+};
 use super::words::{
     AFTER_ASKING, ANYTHING, ASKING_BEGINNINGS, BEGINNINGS, COMMANDS, ENDINGS, HOMOGRAPHS,
     KOREAN_BEGINNINGS, KOREAN_ENDINGS, NEGATIONS, QUESTION_WORDS, WISHES, each, has,
@@ -137,17 +140,6 @@ fn as_meant(query: String, said: &QueryFilters, clock: &Clock) -> String {
     if says_something && is_meant(&changed) { changed } else { query }
 }
 
-/// Gives a query that joins its terms by `AND` or `NEAR` as it is, since without them it would ask
-/// for something else: words side by side are alternatives. What a model writes is not taken so: it
-/// joins what nobody asked to have together.
-fn as_typed(text: &str, languages: LanguageSet) -> Option<String> {
-    let pieces = pieces(text);
-    let is_meant = has_operators(&pieces, query_language(text, languages)) && joins_well(&pieces);
-    // What is left out is written as `searchFiles` shows it.
-    let typed = || text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" NOT ", " -");
-    is_meant.then(typed)
-}
-
 /// Joins the words that say what is wanted, as they were typed: phrases in quotes, `OR` between
 /// two terms and what is excluded stay as `searchFiles` reads them, other operators and words that
 /// ask go. Words are alternatives in a search, so nothing is between them; text without spaces
@@ -191,10 +183,16 @@ pub(super) fn fts(text: &str, years: &[String], languages: LanguageSet) -> Strin
                     continue;
                 };
                 is_not |= is_excluded(typed);
-                if asks_in_korean { without_particle(word).to_owned() } else { word.to_owned() }
+                if is_minus(typed) && !is_not {
+                    format!("-{word}")
+                } else if asks_in_korean {
+                    without_particle(word).to_owned()
+                } else {
+                    word.to_owned()
+                }
             }
         };
-        let term = if is_not { format!("-{term}") } else { term };
+        let term = if is_not { left_out(&term) } else { term };
         if !kept.contains(&term) {
             // What is excluded is no alternative.
             kept.extend((is_or && !is_not).then(|| "OR".to_owned()));
@@ -215,77 +213,6 @@ pub(super) fn fts(text: &str, years: &[String], languages: LanguageSet) -> Strin
         // A question of small words alone is better than none.
         (true, true) => text.split_whitespace().collect::<Vec<_>>().join(" "),
     }
-}
-
-/// A phrase in quotes, or a word outside of them.
-enum Piece<'a> {
-    Phrase { phrase: &'a str, is_excluded: bool },
-    Word(&'a str),
-}
-
-/// Tells whether a text is in the syntax of a search, and no question: it has an operator, and no
-/// small words.
-fn has_operators(pieces: &[Piece<'_>], language: Language) -> bool {
-    let words = || {
-        pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
-            Piece::Word(word) => Some((at, *word)),
-            Piece::Phrase { .. } => None,
-        })
-    };
-    let is_joining =
-        |word: &str| ["AND", "OR", "NEAR"].contains(&word) || word.starts_with("NEAR/");
-    // `damage NOT covered` asks for what is not covered.
-    let leaves_out = |at: usize, word: &str| {
-        word == "NOT"
-            && matches!(pieces.get(at + 1), Some(Piece::Word(next)) if !text::is_denied(next))
-    };
-    let is_said = |word: &str| {
-        let word = word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
-        is_small(&word, language) || has(QUESTION_WORDS, &word)
-    };
-    let has_any =
-        words().any(|(at, word)| is_joining(word) || is_excluded(word) || leaves_out(at, word));
-    has_any && !words().any(|(_, word)| !is_joining(word) && word != "NOT" && is_said(word))
-}
-
-/// Tells whether a text wants things together (`AND`, `NEAR`) and every operator of it is between
-/// two terms, with parentheses that close: a search reads it as it is.
-fn joins_well(pieces: &[Piece<'_>]) -> bool {
-    let is_together = |word: &str| word == "AND" || word == "NEAR" || word.starts_with("NEAR/");
-    let (mut depth, mut has_term, mut is_joined, mut n_together) = (0_usize, false, false, 0_usize);
-    for (idx, piece) in pieces.iter().enumerate() {
-        let word = match piece {
-            Piece::Phrase { .. } => "",
-            Piece::Word(word) => *word,
-        };
-        let is_operator = is_together(word) || word == "OR" || word == "NOT";
-        if is_operator {
-            let next = pieces.get(idx + 1);
-            // What is left out is one term, and no term that another one can be joined with.
-            let is_group = matches!(next, Some(Piece::Word(next)) if next.starts_with('('));
-            if !has_term || word == "NOT" && is_group {
-                return false;
-            }
-            n_together += usize::from(is_together(word));
-            (has_term, is_joined) = (false, true);
-            continue;
-        }
-        if is_joined && word.starts_with('-') {
-            return false;
-        }
-        for char in word.chars() {
-            match char {
-                '(' => depth += 1,
-                ')' if depth == 0 => return false,
-                ')' => depth -= 1,
-                _ => {}
-            }
-        }
-        if word.is_empty() || word.contains(char::is_alphanumeric) {
-            (has_term, is_joined) = (true, false);
-        }
-    }
-    depth == 0 && !is_joined && n_together > 0
 }
 
 /// Where a word is.
@@ -331,29 +258,6 @@ impl Context<'_> {
     }
 }
 
-/// Cuts a text at spaces, but for what is in quotes; a quote that never closes is a space.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let parts: Vec<&str> = text.split('"').collect();
-    let n_parts = parts.len();
-    let mut pieces = Vec::new();
-    let mut is_excluded = false;
-    for (idx, part) in parts.into_iter().enumerate() {
-        let is_quoted = idx % 2 == 1 && idx + 1 < n_parts;
-        if is_quoted && part.chars().any(char::is_alphanumeric) {
-            pieces.push(Piece::Phrase { phrase: part.trim(), is_excluded });
-        } else {
-            pieces.extend(part.split_whitespace().map(Piece::Word));
-        }
-        is_excluded = part == "-" || part.ends_with(" -");
-    }
-    pieces
-}
-
-/// Tells whether a search reads the word as excluded: a dash before a letter.
-fn is_excluded(typed: &str) -> bool {
-    typed.strip_prefix('-').is_some_and(|rest| rest.starts_with(char::is_alphabetic))
-}
-
 /// Gives what a word says, when it says something: no operator of another syntax, no small word,
 /// nothing that asks.
 fn content_word<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
@@ -377,7 +281,7 @@ fn content_word<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
 
 /// A small word of another language is a thing in this one: `van hire`, `die casting`. One of two
 /// letters is none.
-fn is_small(word: &str, language: Language) -> bool {
+pub(super) fn is_small(word: &str, language: Language) -> bool {
     let folded = text::fold(word);
     let is_short = folded.chars().nth(MAX_SHORT_CHARS).is_none();
     text::is_small_word_of(&folded, language) || is_short && text::is_small_word(&folded)
@@ -448,27 +352,6 @@ fn without_asking(text: &str) -> &str {
     beginning.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
-/// Gives the terms of a query that [`fts`] wrote: words, phrases in quotes, and what is excluded.
-pub(super) fn terms(query: &str) -> impl Iterator<Item = String> + '_ {
-    let mut rest = query;
-    std::iter::from_fn(move || {
-        rest = rest.trim_start();
-        let begin = if rest.starts_with('-') { 1 } else { 0 };
-        let quoted = rest.get(begin..).and_then(|rest| rest.strip_prefix('"'));
-        let end = match quoted.and_then(|quoted| quoted.find('"')) {
-            Some(n_bytes) => begin + n_bytes + 2,
-            None => rest.find(char::is_whitespace).unwrap_or(rest.len()),
-        };
-        let (term, behind) = rest.split_at_checked(end)?;
-        rest = behind;
-        (!term.is_empty()).then(|| term.to_owned())
-    })
-}
-
-pub(super) fn is_refused(term: &str) -> bool {
-    term.starts_with('-')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -486,11 +369,16 @@ mod tests {
             check(typed, Some(typed));
         }
         check("vendor AND contract NOT draft", Some("vendor AND contract -draft"));
+        check("roof AND -tiles", Some("roof AND -tiles"));
+        check("roof AND NOT tiles", Some("roof AND -tiles"));
+        check("roof AND wall NOT 2019", Some("roof AND wall -\"2019\""));
+        check(
+            "\"do NOT enter\" AND (wall NOT 7zip)",
+            Some("\"do NOT enter\" AND (wall -\"7zip\")"),
+        );
         for other in [
             "AND vendor contract AND",
             "(vendor AND contract",
-            "roof AND NOT tiles",
-            "roof AND -tiles",
             "roof AND tiles NOT (slate OR copper)",
             "roof OR tiles",
             "roof tiles",
@@ -528,7 +416,7 @@ mod tests {
                 "roof -tiles -\"red brick\" NOT \"old house\"",
                 "roof -tiles -\"red brick\" -\"old house\"",
             ),
-            ("roof - tiles, -5 degrees", "roof tiles 5 degrees"),
+            ("roof - tiles, -5 degrees", "roof tiles -5 degrees"),
             ("roof OR -tiles", "roof -tiles"),
             // What asks or commands in one place is a thing in another.
             ("list contracts in the price list", "contracts price list"),

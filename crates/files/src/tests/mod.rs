@@ -4,6 +4,7 @@
 //! - nothing is asked for when nothing changed;
 //! - what is in an inner root belongs to it, for every caller;
 //! - the old index answers while everything is indexed anew;
+//! - a query and what is made of it find the same files ([`rewritten`]);
 //! - the rules of a root hold in all of it ([`rules`]);
 //! - changes are taken in by themselves ([`watching`]);
 //! - a file without text says why ([`without_text`]);
@@ -13,6 +14,7 @@ mod jobs;
 mod lines;
 #[cfg(unix)]
 mod not_entered;
+mod rewritten;
 mod rules;
 mod watching;
 mod without_text;

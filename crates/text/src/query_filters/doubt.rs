@@ -46,8 +46,15 @@ fn build(pattern: &str) -> Regex {
 
 /// Tells whether a query says what it does not want: a search has no filter for that.
 pub(super) fn is_negated(query: &str) -> bool {
-    NEGATED.is_match(query)
+    // "no later than 2018" says what is wanted.
+    NEGATED.is_match(query) && NEGATED.is_match(&BOUND_WITH_NOT.replace_all(query, " "))
 }
+
+static BOUND_WITH_NOT: LazyLock<Regex> = LazyLock::new(|| {
+    build(
+        r"(?i)(?:^|[\s,(])(?:(?:no|not)\s+(?:earlier|older|later|newer)\s+than|not\s+(?:before|after))\s+(?:the\s+year\s+)?(?:(?:19|20)\d\d)(?:$|[\s,.;?!)])",
+    )
+});
 
 /// Tells whether something is joined by "or" to what was cut out of a query and was left there: a
 /// filter by half of a list would exclude the other half.

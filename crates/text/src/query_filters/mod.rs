@@ -11,14 +11,18 @@
 //! A word is taken only where it is said as a filter. `how to convert pdf to docx` is about
 //! formats and keeps them; `Legea 273/2006`, `Windows 2000` and `2000 lei` are no years.
 
+mod bounds;
 mod doubt;
 mod extensions;
 mod lazy;
 mod leftovers;
 mod not_years;
+mod relative;
 mod words;
 mod years;
 
+#[cfg(test)]
+mod bounds_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -85,7 +89,7 @@ pub fn query_filters(query: &str, clock: &Clock) -> QueryFilters {
     years.dedup();
     let filters = QueryFilters { text: String::new(), extensions, without_extensions, years };
     // Only where something was found is it asked whether it is wanted.
-    if filters.is_empty() || doubt::is_negated(&wanted) {
+    if filters.is_empty() || doubt::is_negated(&wanted) || only_excludes(&rest) {
         return QueryFilters { text: query.to_owned(), ..QueryFilters::default() };
     }
     rest.push_str(tail);
@@ -159,7 +163,7 @@ fn unshielded(text: &str, phrases: &[(char, String)]) -> String {
     text
 }
 
-/// Takes the years out of a query; all that were said or none.
+/// Takes the years out of a query, where none is left that was not understood.
 fn years_in(rest: &mut String, clock: &Clock) -> Vec<i32> {
     let before = rest.clone();
     let years = taken_whole(rest, |rest| years::take(rest, year_of(clock.now().seconds())));
@@ -168,6 +172,29 @@ fn years_in(rest: &mut String, clock: &Clock) -> Vec<i32> {
         return vec![];
     }
     years
+}
+
+/// Tells whether what is left says nothing but what is not wanted: `2019 NOT slate` is about 2019, and
+/// a search for all but slate would find what has no slate by no word.
+fn only_excludes(rest: &str) -> bool {
+    let (mut is_not, mut n_excluded) = (false, 0_usize);
+    for word in rest.split(|char: char| char.is_whitespace() || char == HOLE) {
+        let word = word.trim_matches(['(', ')']);
+        let is_term = word.chars().any(|char| char.is_alphanumeric() || char >= FIRST_PHRASE);
+        if word == "NOT" {
+            is_not = true;
+        } else if is_term && !matches!(word, "AND" | "OR" | "NEAR") && !word.starts_with("NEAR/") {
+            let has_dash = word.strip_prefix('-').is_some_and(|rest| {
+                !rest.starts_with(|char: char| char == '-' || char.is_ascii_digit())
+            });
+            if !is_not && !has_dash {
+                return false;
+            }
+            n_excluded += 1;
+            is_not = false;
+        }
+    }
+    n_excluded > 0
 }
 
 /// Takes filters out of a query; all that were said or none.

@@ -78,8 +78,19 @@ fn means_absent(schema: &Value, value: &Value) -> bool {
         Value::String(text) => {
             text::is_blank(text) && schema.get("minLength") != Some(&Value::from(0))
         }
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
+        // Nothing in an object that has to hold something.
+        Value::Object(members) => members.is_empty() && holds_something(schema),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
     }
+}
+
+/// Tells whether every object that a schema takes has members that are required.
+fn holds_something(schema: &Value) -> bool {
+    if let Some(Value::Array(branches)) = schema.get("anyOf") {
+        let mut objects = branches.iter().filter(|one| kinds(one).contains(&"object")).peekable();
+        return objects.peek().is_some() && objects.all(holds_something);
+    }
+    schema.get("required").and_then(Value::as_array).is_some_and(|required| !required.is_empty())
 }
 
 /// Leaves nulls and empty texts out of a list of texts; gives nothing where nothing is left of a list

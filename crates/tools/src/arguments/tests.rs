@@ -303,3 +303,30 @@ fn what_can_mean_one_thing_is_taken() {
         assert!(take(refused.clone()).is_err(), "{refused}");
     }
 }
+
+/// `{}` for an optional object that has to hold something was refused for what it lacks.
+#[test]
+fn an_object_of_nothing_is_absent_where_it_has_to_hold_something() {
+    let order = json!({
+        "type": "object",
+        "properties": { "id": { "type": "string" } },
+        "required": ["id"],
+    });
+    let one_or_more = json!({ "anyOf": [order, { "type": "array", "items": order }] });
+    let spec = Spec::read_only("sample", "Sample", "A sample.").with_input(json!({
+        "type": "object",
+        "properties": {
+            "order": order,
+            "sort": one_or_more,
+            "filters": { "type": "object" },
+        },
+    }));
+    let taken = |arguments: Value| {
+        let accepted = accept(&spec, arguments.as_object().unwrap().clone());
+        accepted.map(|accepted| Value::Object(accepted.arguments)).ok()
+    };
+    assert_eq!(taken(json!({ "order": {} })), Some(json!({})));
+    assert_eq!(taken(json!({ "sort": {} })), Some(json!({})));
+    assert_eq!(taken(json!({ "filters": {} })), Some(json!({ "filters": {} })));
+    assert_eq!(taken(json!({ "order": { "it": "a" } })), None);
+}

@@ -19,8 +19,4 @@ pub(in super::super) const THE_YEAR: &str = r"(?:(?:the|il|el|le|la|les|los|os|o
 pub(in super::super) const ABOUT: &str = "on|about|for|by|regarding|concerning|über|zu|für|sur|pour|sobre|acerca|para|por|su|per|over|voor|om|für|despre|pentru|про|о|об|για|hakkında|について|关于|關於|대해|tentang|về|عن|על";
 
 /// Are behind a year from which on everything is meant: `2016 to date`, `2016 bis heute`.
-pub(in super::super) const TO_THE_PRESENT: &str = r"(?:and\s+(?:later|newer)|(?:up\s+)?(?:to|until|till|through)\s+(?:now|today|date|(?:the\s+)?present)|und\s+(?:später|neuer)|bis\s+(?:heute|jetzt)|(?:jusqu)?['’]?à\s+(?:aujourd['’]hui|maintenant|ce\s+jour)|hasta\s+(?:hoy|ahora|la\s+fecha)|(?:fino\s+)?ad?\s+(?:oggi|ora)|até\s+(?:hoje|agora)|p[âa]n[ăa]\s+(?:azi|ast[ăa]zi|acum|[iî]n\s+prezent)|tot\s+(?:nu|heden|vandaag)|(?:fram\s+)?till?\s+(?:i\s*dag|nu|nå)|do\s+(?:dziś|teraz|dnes|dneška)|до\s+(?:сих\s+пор|сегодня|сьогодні))\b";
-
-/// Are behind a year up to which everything is meant.
-pub(in super::super) const AND_EARLIER: &str =
-    r"(?:and\s+(?:earlier|older)|und\s+(?:früher|älter))\b";
+pub(in super::super) const TO_THE_PRESENT: &str = r"(?:(?:up\s+)?(?:to|until|till|through)\s+(?:now|today|date|(?:the\s+)?present)|bis\s+(?:heute|jetzt)|(?:jusqu)?['’]?à\s+(?:aujourd['’]hui|maintenant|ce\s+jour)|hasta\s+(?:hoy|ahora|la\s+fecha)|(?:fino\s+)?ad?\s+(?:oggi|ora)|até\s+(?:hoje|agora)|p[âa]n[ăa]\s+(?:azi|ast[ăa]zi|acum|[iî]n\s+prezent)|tot\s+(?:nu|heden|vandaag)|(?:fram\s+)?till?\s+(?:i\s*dag|nu|nå)|do\s+(?:dziś|teraz|dnes|dneška)|до\s+(?:сих\s+пор|сегодня|сьогодні))\b";

@@ -3,6 +3,7 @@
 //! Entries are patterns, written without capitals; they stand between word boundaries. Japanese
 //! and Chinese have no spaces and are read by patterns of their own.
 
+pub(super) mod bounds;
 pub(super) mod denials;
 mod germanic;
 pub(super) mod joints;
@@ -99,7 +100,7 @@ pub(super) fn all_years(of: impl Fn(&Words) -> &'static str) -> String {
 }
 
 /// Splits alternatives that are not inside brackets.
-fn split(patterns: &'static str) -> Vec<&'static str> {
+pub(super) fn split(patterns: &'static str) -> Vec<&'static str> {
     let (mut parts, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
     for (at, char) in patterns.char_indices() {
         match char {
