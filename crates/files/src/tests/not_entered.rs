@@ -214,7 +214,7 @@ fn a_folder_that_cannot_be_read_keeps_nothing_else() {
     fs_err::rename(&lower, upper.join("lower")).unwrap();
     let opened = world.one_root();
     let root = opened.indexer.roots().all()[0].clone();
-    let indexed = opened.index_all();
+    let indexed = opened.indexer.index(&root, &root.path, false, &Progress::silent()).unwrap();
     let said: Vec<&str> = indexed.warnings.iter().map(|one| one.code.as_str()).collect();
     assert_eq!((indexed.indexed, said), (3, vec!["unreadable"]));
     assert!(opened.indexer.is_completed(&root.name).unwrap());
