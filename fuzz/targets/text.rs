@@ -32,7 +32,7 @@ fuzz_target!(|text: &str| {
         }
     }
     let blocks = [Block::new(text, Pointer::Line(1), BlockKind::Paragraph)];
-    for piece in chunk::cut_prose(&blocks, &chunk::ProseConfig::standard()) {
+    for piece in chunk::cut_prose(blocks.clone(), &chunk::ProseConfig::standard()) {
         assert!(!piece.text.trim().is_empty());
     }
 });

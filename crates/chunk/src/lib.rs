@@ -13,12 +13,12 @@
 //! ```
 //! use model::{Block, BlockKind, Pointer};
 //!
-//! let blocks = [
+//! let blocks = vec![
 //!     Block::new("Budget", Pointer::Page(1), BlockKind::Heading(1)),
 //!     Block::new("The town spends on schools. Roads come second.", Pointer::Page(1), BlockKind::Paragraph),
 //!     Block::new("Next year is unknown.", Pointer::Page(2), BlockKind::Paragraph),
 //! ];
-//! let pieces = chunk::cut_prose(&blocks, &chunk::ProseConfig::standard());
+//! let pieces = chunk::cut_prose(blocks, &chunk::ProseConfig::standard());
 //! assert_eq!(pieces.len(), 2);
 //! assert!(pieces[0].text.starts_with("Budget\n\nThe town"));
 //! assert_eq!(pieces[1].pointer, Pointer::Page(2));

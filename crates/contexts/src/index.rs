@@ -113,7 +113,7 @@ struct StringHooks {
 }
 
 impl Hooks for StringHooks {
-    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> std::result::Result<Vec<Passage>, Warning> {
         let text = blocks.first().map(|block| block.text.as_str()).unwrap_or_default();
         let chunks = cut_lines(text, &self.lines)
             .map_err(|problem| Warning::new("left_out", problem.to_string()))?;

@@ -45,7 +45,7 @@ impl Hooks for FileHooks {
         }
     }
 
-    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> std::result::Result<Vec<Passage>, Warning> {
         self.cut.cut(item, blocks)
     }
 

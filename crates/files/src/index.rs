@@ -13,11 +13,12 @@ use store::{DocumentInfo, DocumentPage, Manifest, Store, TypedObject};
 
 use crate::by_name;
 use crate::hooks::FileHooks;
+use crate::listing::volume_of;
 use crate::name::text_of;
 use crate::own::{is_data_folder, is_own_in, own_in};
 use crate::reach::Reach;
 use crate::right_of_way::RightOfWay;
-use crate::walk::{FileSource, Selection, volume_of};
+use crate::walk::{FileSource, Selection};
 use crate::watch_gate::WatchGate;
 use crate::{FilesConfig, Indexed, Result, Root, Roots};
 

@@ -49,6 +49,8 @@ pub(crate) struct FileSource {
     named: BTreeSet<PathBuf>,
     /// Folders that nobody lets us read, each of which was given as an item.
     forbidden: BTreeSet<PathBuf>,
+    /// What cannot be read for another reason: of what it holds nothing is known.
+    unread: BTreeSet<PathBuf>,
     /// What is to be compared, where that is not everything.
     recent: Option<Recent>,
     n_seen: usize,
@@ -93,31 +95,11 @@ impl FileSource {
             exts: config.exts.iter().map(|ext| normal_ext(ext)).collect(),
             named,
             forbidden: BTreeSet::new(),
+            unread: BTreeSet::new(),
             recent,
             n_seen: 0,
             is_readable: true,
             may_be_unmounted: false,
-        }
-    }
-
-    fn item(&mut self, path: &Path) -> Result<Option<Item>, Warning> {
-        let name = text_of(path);
-        if path.to_str().is_none() && fs_err::symlink_metadata(&*name).is_ok() {
-            // Two files cannot have one id, and the other one is really called so.
-            let message = format!("`{name}`: the name is not Unicode, and another file has it");
-            return Err(Warning::new("bad_name", message));
-        }
-        if !self.exts.is_empty() && !self.exts.contains(&ext_of(path)) {
-            return Ok(None);
-        }
-        match fs_err::symlink_metadata(path) {
-            Ok(metadata) => self.item_of(path, &metadata).map(Some),
-            // It went while the walk was under way.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                self.forbidden_folder(path)
-            }
-            Err(error) => Err(unreadable(path, &error)),
         }
     }
 
@@ -200,28 +182,27 @@ impl FileSource {
 impl Source for FileSource {
     fn next_item(&mut self) -> Option<Result<Item, Warning>> {
         loop {
-            let entry = match self.walk.next()? {
-                Ok(entry) if is_file(&entry) => self.item(entry.path()),
-                Ok(entry) => {
+            let item = match Met::of(self.walk.next()?, &self.exts) {
+                Met::File(path, metadata) => self.item_of(&path, &metadata).map(Some),
+                Met::Forbidden(folder) => self.forbidden_folder(&folder),
+                Met::Unnamed(warning) => Err(warning),
+                Met::Problem(place, warning) => {
+                    match place.filter(|place| *place != self.root.path) {
+                        Some(place) => drop(self.unread.insert(place)),
+                        None => self.is_readable = false,
+                    }
+                    Err(warning)
+                }
+                Met::Folder(entry) => {
                     if let Some(recent) = &mut self.recent {
                         recent.meet_folder(&entry);
                     }
-                    continue;
+                    Ok(None)
                 }
-                Err(error) => match refused(&error) {
-                    // It went while the walk was under way.
-                    Some((_, ErrorKind::NotFound)) => continue,
-                    Some((path, ErrorKind::PermissionDenied)) => self.forbidden_folder(path),
-                    _ => {
-                        self.is_readable = false;
-                        Err(Warning::new("unreadable", error.to_string()))
-                    }
-                },
+                Met::Nothing => Ok(None),
             };
-            match entry {
-                Ok(Some(item)) => return Some(Ok(item)),
-                Ok(None) => {}
-                Err(warning) => return Some(Err(warning)),
+            if let Some(item) = item.transpose() {
+                return Some(item);
             }
         }
     }
@@ -275,10 +256,69 @@ impl Source for FileSource {
         let is_unmounted = self.n_seen == 0 && self.may_be_unmounted;
         self.is_readable && self.start.is_dir() && !is_unmounted
     }
+
+    fn unread(&self) -> Vec<String> {
+        self.unread.iter().map(|path| text_of(path).into_owned()).collect()
+    }
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Warning {
     Warning::new("unreadable", format!("`{}`: {error}", path.display()))
+}
+
+/// What a walk comes to.
+pub(crate) enum Met {
+    /// A file of a wanted kind.
+    File(PathBuf, Metadata),
+    Folder(DirEntry),
+    /// A folder that nobody lets us read.
+    Forbidden(PathBuf),
+    /// A file that cannot be told from another one by its name as text.
+    Unnamed(Warning),
+    /// Something that cannot be read for another reason: what it holds is not known. Where it is
+    /// not said, that may be anything.
+    Problem(Option<PathBuf>, Warning),
+    /// A link, a file of another kind, or one that went while the walk was under way.
+    Nothing,
+}
+
+impl Met {
+    pub(crate) fn of(entry: Result<DirEntry, ignore::Error>, exts: &[String]) -> Self {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                return match refused(&error) {
+                    Some((_, ErrorKind::NotFound)) => Met::Nothing,
+                    Some((path, ErrorKind::PermissionDenied)) => Met::Forbidden(path.to_owned()),
+                    place => {
+                        let place = place.map(|(path, _)| path.to_owned());
+                        Met::Problem(place, Warning::new("unreadable", error.to_string()))
+                    }
+                };
+            }
+        };
+        if !is_file(&entry) {
+            return Met::Folder(entry);
+        }
+        let path = entry.path();
+        let name = text_of(path);
+        if path.to_str().is_none() && fs_err::symlink_metadata(&*name).is_ok() {
+            // Two files cannot have one id, and the other one is really called so.
+            let message = format!("`{name}`: the name is not Unicode, and another file has it");
+            return Met::Unnamed(Warning::new("bad_name", message));
+        }
+        if !exts.is_empty() && !exts.contains(&ext_of(path)) {
+            return Met::Nothing;
+        }
+        match fs_err::symlink_metadata(path) {
+            Ok(metadata) => Met::File(path.to_owned(), metadata),
+            Err(error) if error.kind() == ErrorKind::NotFound => Met::Nothing,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                Met::Forbidden(path.parent().unwrap_or(path).to_owned())
+            }
+            Err(error) => Met::Problem(Some(path.to_owned()), unreadable(path, &error)),
+        }
+    }
 }
 
 /// Gives the path that a walk was refused, and how.
@@ -328,7 +368,7 @@ fn is_at_or_below(paths: &BTreeSet<PathBuf>, path: &Path) -> bool {
 }
 
 /// Sets a walk of a root up as the configuration says. The walk enters only what passes.
-fn builder_for(
+pub(crate) fn builder_for(
     root: &Path,
     config: &FilesConfig,
     passes: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
@@ -363,100 +403,6 @@ pub(crate) fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }
 
-/// A file of a folder that is listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its path below the folder, with `/` between its parts.
-    pub relative: String,
-    /// Its size.
-    pub n_bytes: u64,
-    /// When it was changed last, in milliseconds since the Unix epoch.
-    pub modified_millis: i64,
-    /// When it was changed last, exactly, as far as the system tells.
-    pub exact_times: String,
-}
-
-/// What a folder holds.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FolderContent {
-    /// The files that an index would hold: not hidden, ignored or linked ones, nor those that are
-    /// too large.
-    pub files: Vec<ListedFile>,
-    /// Files that are too large, by their paths below it.
-    pub too_large: Vec<String>,
-    /// Folders inside that nobody lets us read, by their paths below it with `/` at the end: what
-    /// is in them is not among the files.
-    pub forbidden: BTreeSet<String>,
-}
-
-/// Lists the files of a folder that an index would hold.
-///
-/// # Errors
-///
-/// When the folder, or something below it, cannot be read for another reason than that nobody may:
-/// a list that is not whole is none.
-pub fn list_files(folder: &Path, config: &FilesConfig) -> Result<FolderContent, String> {
-    let exts: Vec<String> = config.exts.iter().map(|ext| normal_ext(ext)).collect();
-    let mut content = FolderContent::default();
-    let relative_of =
-        |path: &Path| path.strip_prefix(folder).ok().map(|it| text_of(it).into_owned());
-    for entry in builder_for(folder, config, |_| true).build() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => match refused(&error) {
-                // It went while the walk was under way.
-                Some((path, ErrorKind::NotFound)) if path != folder => continue,
-                Some((path, ErrorKind::PermissionDenied)) if path != folder => {
-                    content.forbidden.extend(relative_of(path).map(|inner| format!("{inner}/")));
-                    continue;
-                }
-                _ => return Err(error.to_string()),
-            },
-        };
-        if !is_file(&entry) || (!exts.is_empty() && !exts.contains(&ext_of(entry.path()))) {
-            continue;
-        }
-        let Some(relative) = relative_of(entry.path()) else { continue };
-        let metadata = match fs_err::symlink_metadata(entry.path()) {
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                let inner = relative.rsplit_once('/').map(|(inner, _)| format!("{inner}/"));
-                content.forbidden.insert(inner.ok_or_else(|| error.to_string())?);
-                continue;
-            }
-            metadata => metadata.map_err(|error| error.to_string())?,
-        };
-        if metadata.len() > config.max_file_bytes {
-            content.too_large.push(relative);
-            continue;
-        }
-        let modified =
-            metadata.modified().map(Timestamp::from).map_err(|error| error.to_string())?;
-        content.files.push(ListedFile {
-            relative,
-            path: entry.path().to_owned(),
-            n_bytes: metadata.len(),
-            modified_millis: modified.millis(),
-            exact_times: platform::exact_times(&metadata).unwrap_or_default(),
-        });
-    }
-    Ok(content)
-}
-
-/// Lists a folder and those below it whose files [`list_files`] would list, each before those in
-/// it; what cannot be read is left out.
-pub fn list_folders(folder: &Path, config: &FilesConfig) -> impl Iterator<Item = PathBuf> {
-    let entries = builder_for(folder, config, |_| true).build().flatten();
-    // The folder itself may be named by a link.
-    let is_folder = |entry: &DirEntry| match entry.depth() {
-        0 => entry.path().is_dir(),
-        _ => entry.file_type().is_some_and(|kind| kind.is_dir()),
-    };
-    entries.filter(is_folder).map(DirEntry::into_path)
-}
-
 /// Reads the patterns of `[files] ignore`: the lines of a `.gitignore` in the root, one for each,
 /// and `{a,b}` for alternatives.
 ///
@@ -482,11 +428,6 @@ pub(crate) fn ignore_patterns(
 
 fn is_file(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_file())
-}
-
-/// Gives the number of the volume that a folder is on, where the system tells.
-pub fn volume_of(folder: &Path) -> Option<u64> {
-    platform::device(&fs_err::metadata(folder).ok()?)
 }
 
 /// Gives a file's extension in lower case with its point; empty when it has none.

@@ -126,6 +126,12 @@ pub trait Source: Send {
     fn is_complete(&self) -> bool {
         true
     }
+
+    /// Names, after the last item, documents and folders of them of which the source cannot say
+    /// whether they are there: they stay, and the rest of what was not given is gone.
+    fn unread(&self) -> Vec<String> {
+        vec![]
+    }
 }
 
 /// Counts the items of a source.

@@ -164,7 +164,7 @@ fn bad_documents_are_warnings() {
 struct CountingHooks(Cut, AtomicUsize);
 
 impl Hooks for CountingHooks {
-    fn cut(&self, item: &Item, blocks: &[Block]) -> Result<Vec<model::Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> Result<Vec<model::Passage>, Warning> {
         self.0.cut(item, blocks)
     }
 

@@ -331,9 +331,10 @@ impl Service {
         let space = self.space_to_purge()?;
         self.change_collection(&collection.id, |collection| {
             let mut changes = vec![];
-            for document in documents {
+            let ids = documents.iter().map(|document| document.id.as_str());
+            let kept = Document::load_many(&*self.0.catalogue, ids)?;
+            for (document, kept) in documents.iter().zip(kept) {
                 // Another call may have deleted it meanwhile: it must not be counted out twice.
-                let kept = Document::load(&*self.0.catalogue, document.id.as_str())?;
                 if let Some((kept, _)) = kept.filter(|(kept, _)| kept.state.is_indexed()) {
                     collection.n_documents = collection.n_documents.saturating_sub(1);
                     collection.n_chunks = collection.n_chunks.saturating_sub(kept.n_chunks);

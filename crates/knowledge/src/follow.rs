@@ -22,8 +22,12 @@ use crate::{Error, Result, Service, limits};
 /// out what is known of them, so that a large folder is not looked at for the most part.
 const WORK_FACTOR: u32 = 4;
 
-/// Files that are added, and documents that are removed, in one step.
+/// Files that are added in one step.
 const FILES_PER_STEP: usize = 100;
+
+/// Documents that are removed by one commit. All of a folder that somebody deletes go at once: each
+/// commit waits for the disk, and for whoever erases what the one before has removed.
+const REMOVED_PER_STEP: usize = 2_000;
 
 /// A file that a collection follows, by its path inside the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +49,20 @@ pub struct FolderListing {
     pub files: Vec<FolderFile>,
     /// Folders inside that nobody lets us read, by their paths below it with `/` at the end.
     pub forbidden: BTreeSet<String>,
+    /// Files and folders inside of which it is not known what they hold, by their paths below it.
+    pub unread: BTreeSet<String>,
     /// The volume that the folder is on, where the system tells.
     pub volume: Option<u64>,
+}
+
+impl FolderListing {
+    /// Tells whether a file that is not listed may be there all the same.
+    fn may_have(&self, path: &str) -> bool {
+        self.unread.iter().any(|unread| {
+            path.strip_prefix(unread.as_str())
+                .is_some_and(|below| below.is_empty() || below.starts_with('/'))
+        })
+    }
 }
 
 /// What a look at the folder changed.
@@ -107,7 +123,9 @@ impl Service {
         let deadline = Deadline::after(time.max(begun.elapsed() * WORK_FACTOR));
         let is_mounted = listing.volume.is_some()
             && known.values().all(|source| source.volume == listing.volume);
-        if files.is_empty() && listing.forbidden.is_empty() && known.len() > 1 && !is_mounted {
+        let is_empty =
+            files.is_empty() && listing.forbidden.is_empty() && listing.unread.is_empty();
+        if is_empty && known.len() > 1 && !is_mounted {
             let problem = format!(
                 "the folder looks empty, {} documents come from it, and it may not be mounted: \
                  nothing is removed",
@@ -125,7 +143,7 @@ impl Service {
         let (mut left, mut gone) = (MissingFiles::default(), vec![]);
         // What is gone goes first: that which comes may have to wait for space.
         for (path, source) in &known {
-            if present.contains(path.as_str()) {
+            if present.contains(path.as_str()) || listing.may_have(path) {
                 continue;
             }
             if deadline.is_over() && followed.has_progressed() {
@@ -145,7 +163,7 @@ impl Service {
                 continue;
             }
             gone.push(source.document.clone());
-            if gone.len() == FILES_PER_STEP {
+            if gone.len() == REMOVED_PER_STEP {
                 followed.n_removed += self.remove_gone(&collection, &std::mem::take(&mut gone))?;
             }
         }
@@ -202,7 +220,7 @@ impl Service {
         // Which of the rest moved is known when all files were looked at.
         if !followed.is_cut {
             let gone: Vec<KnowledgeDocumentId> = left.into_documents().collect();
-            for gone in gone.chunks(FILES_PER_STEP) {
+            for gone in gone.chunks(REMOVED_PER_STEP) {
                 followed.n_removed += self.remove_gone(&collection, gone)?;
             }
         }
@@ -211,11 +229,10 @@ impl Service {
 
     /// Deletes documents whose files are gone, by one commit; gives how many there were.
     fn remove_gone(&self, collection: &Collection, gone: &[KnowledgeDocumentId]) -> Result<usize> {
-        let mut documents = vec![];
-        for id in gone {
-            let found = Document::load(&*self.0.catalogue, id.as_str())?;
-            documents.extend(found.map(|(document, _)| document));
-        }
+        let gone = gone.iter().map(KnowledgeDocumentId::as_str);
+        let found = Document::load_many(&*self.0.catalogue, gone)?;
+        let documents: Vec<Document> =
+            found.into_iter().flatten().map(|(document, _)| document).collect();
         if !documents.is_empty() {
             self.remove_documents(collection, &documents)?;
         }

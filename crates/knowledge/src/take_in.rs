@@ -354,7 +354,7 @@ impl Hooks for UploadHooks {
         }
     }
 
-    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> std::result::Result<Vec<Passage>, Warning> {
         let cut =
             Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
         Ok(cut.passages(&item.id, blocks))
@@ -531,7 +531,7 @@ mod tests {
                 attributes: attributes(&collection),
                 metadata: serde_json::Value::Null,
                 fingerprint: String::new(),
-                passages: cut.passages(&document.store_id(), &blocks),
+                passages: cut.passages(&document.store_id(), blocks),
             };
             (addition, Prepared { document, outcome: ReadOutcome::Indexed, reason: None })
         };

@@ -18,6 +18,9 @@ pub const MAX_PIECE_BYTES: usize = 4 << 20;
 pub const MAX_ENGINE_DOCUMENT_BYTES: usize = 256 << 20;
 /// Dimensions of a vector.
 pub const MAX_DIMENSIONS: usize = 8_192;
+/// Text of a write, in bytes, that an engine takes in from the documents in hand. More is read back
+/// from the catalogue in pages, so that it is not in memory beside the index that is made of it.
+pub const MAX_FRESH_TEXT_BYTES: usize = 4 << 20;
 /// Candidates of one search.
 pub const MAX_CANDIDATES: usize = 10_000;
 /// Index terms in all clauses of one words query.

@@ -1,8 +1,9 @@
 //! Puts neighbouring units together until a passage is full.
 
-use model::{BLOCK_SEPARATOR, Block, BlockKind, Pointer, Span};
+use model::{BLOCK_SEPARATOR, BlockKind, Pointer, Span};
 
-use super::units::Unit;
+use super::place::{Part, Place};
+use super::units::{self, Unit};
 use super::{Piece, ProseConfig};
 use crate::cursor::Cursor;
 
@@ -18,7 +19,7 @@ const MAX_HEADER_ROW_CHARS: usize = 200;
 pub(super) struct Gathering<'a> {
     config: &'a ProseConfig,
     /// Headings above the current place, with their levels.
-    headings: Vec<(u8, &'a str)>,
+    headings: Vec<(u8, String)>,
     /// Characters of the whole text before the place that comes next.
     n_chars_before: usize,
     pieces: Vec<Piece>,
@@ -29,14 +30,18 @@ impl<'a> Gathering<'a> {
         Gathering { config, headings: Vec::new(), n_chars_before: 0, pieces: Vec::new() }
     }
 
-    /// Takes a place, with its whole text; no passage goes on beyond it.
-    pub(super) fn take_place(&mut self, whole: &str, blocks: &'a [Block], units: &[Unit]) {
-        let mut place = Place { whole, blocks, gathering: self, open: None };
-        for unit in units {
-            place.take(unit);
+    /// Takes a place; no passage goes on beyond it.
+    pub(super) fn take_place(&mut self, place: &Place) {
+        let config = self.config;
+        let mut gatherer = Gatherer { place, gathering: self, open: None, heading_idx: None };
+        let mut start = Cursor::default();
+        for block_idx in 0..place.parts.len() {
+            let (units, next) = units::take_apart(place, block_idx, start, config);
+            units.iter().for_each(|unit| gatherer.take(unit));
+            start = next;
         }
-        place.close();
-        self.n_chars_before += whole.chars().count() + BLOCK_SEPARATOR.chars().count();
+        gatherer.close();
+        self.n_chars_before += place.whole.chars().count() + BLOCK_SEPARATOR.chars().count();
     }
 
     pub(super) fn into_pieces(self) -> Vec<Piece> {
@@ -44,12 +49,13 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// The place whose units are gathered now.
-struct Place<'p, 'a> {
-    whole: &'p str,
-    blocks: &'a [Block],
+/// Gathers the units of one place.
+struct Gatherer<'p, 'a> {
+    place: &'p Place,
     gathering: &'p mut Gathering<'a>,
     open: Option<Open>,
+    /// The heading that was entered last.
+    heading_idx: Option<usize>,
 }
 
 /// A passage that is not full yet.
@@ -63,9 +69,9 @@ struct Open {
     only_headings: bool,
 }
 
-impl<'a> Place<'_, 'a> {
+impl Gatherer<'_, '_> {
     fn take(&mut self, unit: &Unit) {
-        let Some(block) = self.blocks.get(unit.block_idx) else { return };
+        let Some(block) = self.place.parts.get(unit.block_idx) else { return };
         let starts_section = matches!(block.kind, BlockKind::Heading(_))
             && self.open.as_ref().is_some_and(|open| {
                 let is_enough = (open.end.char - open.start.char) * MIN_SHARE_BEFORE_HEADING
@@ -92,7 +98,7 @@ impl<'a> Place<'_, 'a> {
         }
     }
 
-    fn fits(&self, open: &Open, unit: &Unit, block: &Block) -> bool {
+    fn fits(&self, open: &Open, unit: &Unit, block: &Part) -> bool {
         let n_chars = unit.end.char - open.start.char;
         let target = self.gathering.config.target_chars;
         let same_block = open.last_block_idx == unit.block_idx;
@@ -110,12 +116,12 @@ impl<'a> Place<'_, 'a> {
     /// Gives where the next passage starts so that it repeats the end of the full one.
     fn overlap_before(&self, unit: &Unit) -> Option<Cursor> {
         let open = self.open.as_ref()?;
-        let block = self.blocks.get(unit.block_idx)?;
+        let block = self.place.parts.get(unit.block_idx)?;
         // Rows and lines of code repeat nothing: half a row misleads more than it helps.
         let is_prose = |kind: BlockKind| {
             !matches!(kind, BlockKind::Table | BlockKind::Code | BlockKind::Heading(_))
         };
-        let last = self.blocks.get(open.last_block_idx)?;
+        let last = self.place.parts.get(open.last_block_idx)?;
         if !is_prose(block.kind) || !is_prose(last.kind) || open.only_headings {
             return None;
         }
@@ -123,24 +129,25 @@ impl<'a> Place<'_, 'a> {
         let n_free =
             self.gathering.config.target_chars.saturating_sub(unit.end.char - open.end.char);
         let n_shared = self.gathering.config.overlap_chars.min(n_free);
-        let from = open.end.back(self.whole, n_shared);
+        let from = open.end.back(&self.place.whole, n_shared);
         if from <= open.start || n_shared == 0 {
             return None;
         }
-        let shared = self.whole.get(from.byte..open.end.byte)?;
+        let shared = self.place.whole.get(from.byte..open.end.byte)?;
         let start = overlap_start(shared)?;
-        Some(from.advance_to(self.whole, from.byte + start))
+        Some(from.advance_to(&self.place.whole, from.byte + start))
     }
 
-    fn start_piece(&self, unit: &Unit, block: &Block, overlap: Option<Cursor>) -> Open {
+    fn start_piece(&self, unit: &Unit, block: &Part, overlap: Option<Cursor>) -> Open {
         let is_heading = matches!(block.kind, BlockKind::Heading(_));
         let mut headings: Vec<String> =
-            self.gathering.headings.iter().map(|(_, text)| (*text).to_owned()).collect();
+            self.gathering.headings.iter().map(|(_, text)| text.clone()).collect();
         if is_heading {
             headings.pop();
         }
         if matches!(block.kind, BlockKind::Table) && unit.n_lines_before > 0 {
-            let row = block.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let text = self.place.text(block);
+            let row = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             headings.push(row.trim().chars().take(MAX_HEADER_ROW_CHARS).collect());
         }
         let pointer = match overlap {
@@ -161,53 +168,46 @@ impl<'a> Place<'_, 'a> {
     ///
     /// Invariant: `start` is before `unit`, no further than an overlap is long and the blank
     /// between them.
-    fn pointer_of_overlap(&self, start: Cursor, unit: &Unit, block: &Block) -> Pointer {
+    fn pointer_of_overlap(&self, start: Cursor, unit: &Unit, block: &Part) -> Pointer {
         let n_breaks = |text: &str| {
             let n_breaks = text.bytes().filter(|byte| *byte == b'\n').count();
             u32::try_from(n_breaks).unwrap_or(u32::MAX)
         };
         let between =
-            |from: usize, to: usize| n_breaks(self.whole.get(from..to).unwrap_or_default());
+            |from: usize, to: usize| n_breaks(self.place.whole.get(from..to).unwrap_or_default());
         let begins = unit.block_start;
         if start.byte >= begins {
             let n_repeated = between(start.byte, unit.start.byte);
             return pointer_at(&block.pointer, unit.n_lines_before.saturating_sub(n_repeated));
         }
         // The passage before ended with its block, or with one before that.
-        let mut end = begins;
-        for before in self.blocks.iter().take(unit.block_idx).rev() {
-            end = end.saturating_sub(BLOCK_SEPARATOR.len());
-            let begins = end.saturating_sub(before.text.len());
+        for before in self.place.parts.iter().take(unit.block_idx).rev() {
+            let begins = before.range.start;
             if start.byte >= begins {
-                let n_lines = n_breaks(&before.text).saturating_sub(between(start.byte, end));
+                let n_after = between(start.byte, before.range.end);
+                let n_lines = n_breaks(self.place.text(before)).saturating_sub(n_after);
                 return pointer_at(&before.pointer, n_lines);
             }
-            end = begins;
         }
         block.pointer.clone()
     }
 
-    fn enter_heading(&mut self, block: &'a Block, unit: &Unit) {
+    fn enter_heading(&mut self, block: &Part, unit: &Unit) {
         let BlockKind::Heading(level) = block.kind else { return };
         // A heading that was cut in several units is entered once.
-        let is_first = unit.n_lines_before == 0
-            && self
-                .gathering
-                .headings
-                .last()
-                .is_none_or(|(_, text)| !std::ptr::eq(*text, heading_words(block)));
-        if !is_first {
+        if self.heading_idx.replace(unit.block_idx) == Some(unit.block_idx) {
             return;
         }
-        while self.gathering.headings.last().is_some_and(|(above, _)| *above >= level) {
-            self.gathering.headings.pop();
+        let headings = &mut self.gathering.headings;
+        while headings.last().is_some_and(|(above, _)| *above >= level) {
+            headings.pop();
         }
-        self.gathering.headings.push((level, heading_words(block)));
+        headings.push((level, heading_words(self.place.text(block)).to_owned()));
     }
 
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
-        let text = self.whole.get(open.start.byte..open.end.byte).unwrap_or_default();
+        let text = self.place.whole.get(open.start.byte..open.end.byte).unwrap_or_default();
         let n_before = self.gathering.n_chars_before;
         self.gathering.pieces.push(Piece {
             text: text.to_owned(),
@@ -219,8 +219,8 @@ impl<'a> Place<'_, 'a> {
 }
 
 /// Gives a heading without the marks of its level.
-fn heading_words(block: &Block) -> &str {
-    block.text.trim().trim_start_matches('#').trim_start()
+fn heading_words(text: &str) -> &str {
+    text.trim().trim_start_matches('#').trim_start()
 }
 
 /// Tells whether two blocks may be in one passage: the same place, or lines of one text.

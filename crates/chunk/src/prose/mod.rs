@@ -1,10 +1,13 @@
 //! The cutter for documents: whole sentences, headings with what follows, places kept.
 //!
-//! [`units`] takes blocks apart into the smallest stretches that stay in one piece; [`gather`]
-//! puts neighbours together until a passage is full.
+//! [`place`] joins the blocks of one place; [`units`] takes them apart into the smallest stretches
+//! that stay in one piece; [`gather`] puts neighbours together until a passage is full.
+
+mod place;
+
+mod units;
 
 mod gather;
-mod units;
 
 #[cfg(test)]
 mod tests;
@@ -45,35 +48,15 @@ pub struct Piece {
     pub headings: Vec<String>,
 }
 
-/// Cuts a document into passages; spans count characters of [`Block::whole_text`].
+/// Cuts a document into passages; spans count characters of [`Block::whole_text`]. The blocks are
+/// used up, so that a large document is not in memory a second time.
 ///
 /// A passage never joins two places (pages, slides, sheets, messages); only lines of one text
 /// are joined, and the passage then points to its first line.
-pub fn cut_prose(blocks: &[Block], config: &ProseConfig) -> Vec<Piece> {
-    // The places are taken one by one: a large document is not in memory a second time.
+pub fn cut_prose(blocks: Vec<Block>, config: &ProseConfig) -> Vec<Piece> {
     let mut gathering = gather::Gathering::new(config);
-    for place in places(blocks) {
-        let whole = Block::whole_text(place);
-        let units = units::take_apart(&whole, place, config);
-        gathering.take_place(&whole, place, &units);
+    for place in place::places(blocks) {
+        gathering.take_place(&place);
     }
     gathering.into_pieces()
-}
-
-/// Divides blocks where no passage may go on. A blank block is no place.
-fn places(blocks: &[Block]) -> Vec<&[Block]> {
-    let mut places = Vec::new();
-    let (mut begun, mut last): (usize, Option<&Pointer>) = (0, None);
-    for (block_idx, block) in blocks.iter().enumerate() {
-        if block.text.trim().is_empty() {
-            continue;
-        }
-        if last.is_some_and(|last| !gather::same_place(last, &block.pointer)) {
-            places.extend(blocks.get(begun..block_idx));
-            begun = block_idx;
-        }
-        last = Some(&block.pointer);
-    }
-    places.extend(blocks.get(begun..).filter(|rest| !rest.is_empty()));
-    places
 }

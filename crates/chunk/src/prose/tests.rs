@@ -20,7 +20,7 @@ fn heading(level: u8, text: &str) -> Block {
 
 #[track_caller]
 fn check(blocks: &[Block], target_chars: usize, overlap_chars: usize, expected: &[&str]) {
-    let pieces = cut_prose(blocks, &config(target_chars, overlap_chars));
+    let pieces = cut_prose(blocks.to_vec(), &config(target_chars, overlap_chars));
     let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(texts, expected);
 }
@@ -64,7 +64,7 @@ fn headings_stay_with_what_follows() {
         heading(2, "Schools"),
         paragraph("There are many schools in this town, and each has a roof."),
     ];
-    let pieces = cut_prose(&blocks, &config(60, 0));
+    let pieces = cut_prose(blocks.to_vec(), &config(60, 0));
     assert_eq!(pieces[0].text, "Budget\n\nMoney is spent on schools and on roads.");
     assert_eq!(pieces[0].headings, Vec::<String>::new());
     assert_eq!(
@@ -83,7 +83,7 @@ fn headings_are_known_to_every_passage_below() {
         heading(1, "Three"),
         paragraph("The last."),
     ];
-    let pieces = cut_prose(&blocks, &config(40, 0));
+    let pieces = cut_prose(blocks.to_vec(), &config(40, 0));
     assert_eq!(pieces[1].headings, ["One", "Two"]);
     assert_eq!(pieces.last().unwrap().text, "Three\n\nThe last.");
     assert!(pieces.last().unwrap().headings.is_empty());
@@ -98,7 +98,7 @@ fn tables_stay_whole_where_they_fit() {
     };
     check(&[table(small)], 12, 4, &[small]);
     let rows: Vec<String> = (0..6).map(|row| format!("row {row} | value {row}")).collect();
-    let pieces = cut_prose(&[table(&rows.join("\n"))], &config(36, 10));
+    let pieces = cut_prose(vec![table(&rows.join("\n"))], &config(36, 10));
     assert_eq!(pieces.len(), 3);
     assert_eq!(pieces[0].text, "row 0 | value 0\nrow 1 | value 1");
     assert_eq!(pieces[0].headings, Vec::<String>::new());
@@ -109,13 +109,13 @@ fn tables_stay_whole_where_they_fit() {
 fn places_are_kept_apart_and_lines_are_counted() {
     let page = |number, text: &str| Block::new(text, Pointer::Page(number), BlockKind::Paragraph);
     let pieces =
-        cut_prose(&[page(1, "One."), page(1, "Two."), page(2, "Three.")], &config(100, 10));
+        cut_prose(vec![page(1, "One."), page(1, "Two."), page(2, "Three.")], &config(100, 10));
     let found: Vec<(&str, &Pointer)> =
         pieces.iter().map(|piece| (piece.text.as_str(), &piece.pointer)).collect();
     assert_eq!(found, [("One.\n\nTwo.", &Pointer::Page(1)), ("Three.", &Pointer::Page(2))]);
 
     let code = Block::new("a = 1\nb = 2\nc = 3\nd = 4", Pointer::Line(10), BlockKind::Code);
-    let pieces = cut_prose(&[code], &config(12, 0));
+    let pieces = cut_prose(vec![code], &config(12, 0));
     let pointers: Vec<&Pointer> = pieces.iter().map(|piece| &piece.pointer).collect();
     assert_eq!(pointers, [&Pointer::Line(10), &Pointer::Line(12)]);
 }
@@ -150,7 +150,7 @@ proptest! {
         let config = config(target_chars, overlap_chars);
         let whole = Block::whole_text(&blocks);
         let chars: Vec<char> = whole.chars().collect();
-        let pieces = cut_prose(&blocks, &config);
+        let pieces = cut_prose(blocks.clone(), &config);
         let mut covered = vec![false; chars.len()];
         let mut last: Option<Span> = None;
         for piece in &pieces {

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use model::{BLOCK_SEPARATOR, Block, BlockKind};
+use model::{BLOCK_SEPARATOR, BlockKind};
 
 use super::ProseConfig;
+use super::place::Place;
 use crate::cursor::Cursor;
 
 /// A stretch of the whole text that stays in one piece.
@@ -24,31 +25,34 @@ pub(super) struct Unit {
     pub(super) ends_block: bool,
 }
 
-/// Lists the units of a document in order; blank ones are left out.
-pub(super) fn take_apart(whole: &str, blocks: &[Block], config: &ProseConfig) -> Vec<Unit> {
+/// Lists the units of a block in order; blank ones are left out. Gives where the next block begins.
+pub(super) fn take_apart(
+    place: &Place,
+    block_idx: usize,
+    block_start: Cursor,
+    config: &ProseConfig,
+) -> (Vec<Unit>, Cursor) {
     let mut units = Vec::new();
-    let mut block_start = Cursor::default();
-    for (block_idx, block) in blocks.iter().enumerate() {
-        let block_end = block_start.byte + block.text.len();
-        let mut walk = Walk {
-            whole,
-            config,
-            block_idx,
-            block_start: block_start.byte,
-            at: block_start,
-            n_lines: 0,
-            units: &mut units,
-        };
-        walk.block(block, block_start.byte..block_end);
-        let end = walk.at.advance_to(whole, block_end);
-        if let Some(last) = units.last_mut().filter(|unit| unit.block_idx == block_idx) {
-            last.ends_block = true;
-        }
-        let is_last = block_idx + 1 == blocks.len();
-        block_start =
-            if is_last { end } else { end.forward(whole, BLOCK_SEPARATOR.chars().count()) };
+    let Some(part) = place.parts.get(block_idx) else { return (units, block_start) };
+    let mut walk = Walk {
+        whole: &place.whole,
+        config,
+        block_idx,
+        block_start: block_start.byte,
+        at: block_start,
+        n_lines: 0,
+        units: &mut units,
+    };
+    walk.block(part.kind, place.text(part), part.range.clone());
+    let end = walk.at.advance_to(&place.whole, part.range.end);
+    if let Some(last) = units.last_mut() {
+        last.ends_block = true;
     }
-    units
+    let next = match block_idx + 1 == place.parts.len() {
+        true => end,
+        false => end.forward(&place.whole, BLOCK_SEPARATOR.chars().count()),
+    };
+    (units, next)
 }
 
 /// A walk over one block that counts characters and lines as it goes.
@@ -63,10 +67,10 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn block(&mut self, block: &Block, range: Range<usize>) {
-        match block.kind {
+    fn block(&mut self, kind: BlockKind, text: &str, range: Range<usize>) {
+        match kind {
             BlockKind::Paragraph | BlockKind::ListItem | BlockKind::Other => {
-                for sentence in text::sentences(&block.text) {
+                for sentence in text::sentences(text) {
                     let sentence = range.start + sentence.start..range.start + sentence.end;
                     self.push(sentence, self.config.target_chars);
                 }
@@ -74,13 +78,13 @@ impl Walk<'_> {
             // A heading is short; one that is not is no heading, and is cut like a sentence.
             BlockKind::Heading(_) => self.push(range, self.config.target_chars),
             BlockKind::Table | BlockKind::Code => {
-                let fits = block.text.chars().nth(self.config.max_chars).is_none();
+                let fits = text.chars().nth(self.config.max_chars).is_none();
                 if fits {
                     self.push(range, self.config.max_chars);
                     return;
                 }
                 let mut start = range.start;
-                for line in block.text.split_inclusive('\n') {
+                for line in text.split_inclusive('\n') {
                     // A row is cut only where no passage could hold it.
                     self.push(start..start + line.len(), self.config.max_chars);
                     start += line.len();

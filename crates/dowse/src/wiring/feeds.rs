@@ -338,7 +338,7 @@ fn list(
     config: &files::FilesConfig,
 ) -> Result<(FolderListing, Option<String>), String> {
     let content = files::list_files(folder, config)?;
-    let left_out = too_large(&content.too_large, config.max_file_bytes);
+    let left_out = left_out(&content, config.max_file_bytes);
     let mut files = content.files;
     // What somebody has just changed does not wait for all that was there before.
     files.sort_by_key(|file| std::cmp::Reverse(file.modified_millis));
@@ -351,20 +351,26 @@ fn list(
             place: file.path,
         })
         .collect();
-    let (forbidden, volume) = (content.forbidden, files::volume_of(folder));
-    Ok((FolderListing { files, forbidden, volume }, left_out))
+    let volume = files::volume_of(folder);
+    let (forbidden, unread) = (content.forbidden, content.unread);
+    Ok((FolderListing { files, forbidden, unread, volume }, left_out))
 }
 
-/// Says that files are too large to be followed; the first few by name.
-fn too_large(files: &[String], max_bytes: u64) -> Option<String> {
+/// Says which files are not followed: those that are too large, and those that cannot be read; the
+/// first few by name.
+fn left_out(content: &files::FolderContent, max_bytes: u64) -> Option<String> {
+    let files = &content.too_large;
     let (n_files, named) = (files.len(), files.iter().take(MAX_NAMED));
     let named: Vec<String> = named.map(|file| format!("`{file}`")).collect();
-    (n_files > 0).then(|| {
+    let too_large = (n_files > 0).then(|| {
         let more = if n_files > MAX_NAMED { ", …" } else { "" };
         format!(
             "{n_files} of its files are left out, since they have more than {max_bytes} bytes \
              (`[files] max_file_bytes`): {}{more}",
             named.join(", ")
         )
-    })
+    });
+    let problems = content.problems.iter().take(MAX_NAMED).cloned();
+    let parts: Vec<String> = too_large.into_iter().chain(problems).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }

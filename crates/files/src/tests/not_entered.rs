@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::*;
-use crate::walk::list_files;
+use crate::listing::list_files;
 use crate::watch::WatchConfig;
 use crate::{FolderRequest, Watcher};
 
@@ -196,4 +196,34 @@ fn of_a_data_folder_that_is_served_nothing_of_our_own_is_indexed() {
     assert!(is_ignored("data/audit/audit.jsonl") && is_ignored("data/uploads/a.txt"));
     assert!(!is_ignored("data/notes/audit/plan.txt"));
     assert_eq!(opened.service.roots_in_data().len(), 2);
+}
+
+/// One folder whose path is too long for the system kept everything in the index that was deleted
+/// anywhere in the root, and the root was never indexed to its end.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_keeps_nothing_else() {
+    let world = Fixture::new();
+    world.write("gone.md", "The harbour is old.");
+    world.write("stays.md", "The lighthouse is old.");
+    let root = world.write("deep/kept.md", "The ferry is old.").parent().unwrap().to_owned();
+    let chain = |n: usize| -> PathBuf { (0..n).map(|_| "d".repeat(200)).collect() };
+    let (upper, lower) = (root.join(chain(10)), root.join("lower"));
+    fs_err::create_dir_all(&upper).unwrap();
+    fs_err::create_dir_all(lower.join(chain(15))).unwrap();
+    fs_err::rename(&lower, upper.join("lower")).unwrap();
+    let opened = world.one_root();
+    let root = opened.indexer.roots().all()[0].clone();
+    let indexed = opened.indexer.index(&root, &root.path, false, &Progress::silent()).unwrap();
+    let said: Vec<&str> = indexed.warnings.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!((indexed.indexed, said), (3, vec!["unreadable"]));
+    assert!(opened.indexer.is_completed(&root.name).unwrap());
+    fs_err::remove_file(root.path.join("gone.md")).unwrap();
+    assert_eq!(opened.index_all().removed, 1);
+    assert_eq!(opened.index_all().removed, 0);
+    let listed = list_files(&root.path, &opened.indexer.config().files).unwrap();
+    let names: Vec<&str> = listed.files.iter().map(|file| file.relative.as_str()).collect();
+    assert!(names.contains(&"stays.md") && !names.contains(&"gone.md"), "{names:?}");
+    let [unread] = Vec::from_iter(listed.unread).try_into().unwrap();
+    assert!(unread.starts_with("deep/ddd"), "{unread}");
 }

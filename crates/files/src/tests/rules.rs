@@ -1,7 +1,7 @@
 //! Rules of the root hold wherever a run begins, and no rule shows what is hidden.
 
 use super::*;
-use crate::walk::list_files;
+use crate::listing::list_files;
 
 fn paths(opened: &Opened) -> Vec<String> {
     let root = opened.indexer.roots().all()[0].path.clone();
@@ -68,4 +68,29 @@ fn a_folder_inside_is_indexed_as_its_root_is() {
     fs_err::remove_file(root.path.join("other/e.md")).unwrap();
     assert_eq!(index("sub", false).removed, 1);
     assert_eq!(paths(&opened), ["other/e.md"]);
+}
+
+/// A file whose name is not Unicode and one that is really called as that name is written were listed
+/// under one path: whoever followed the folder took each for a change of the other, at every look.
+#[cfg(unix)]
+#[test]
+fn no_two_files_are_listed_under_one_path() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let world = Fixture::new();
+    world.write("caf\\xE9.md", "The lighthouse is open.");
+    world.write("b.md", "The lighthouse is closed.");
+    let opened = world.one_root();
+    let root = opened.indexer.roots().all()[0].path.clone();
+    for name in [&b"caf\xE9.md"[..], b"th\xE9.md"] {
+        fs_err::write(root.join(std::ffi::OsStr::from_bytes(name)), "It is not Unicode.").unwrap();
+    }
+    let listed = list_files(&root, &opened.indexer.config().files).unwrap();
+    let mut names: Vec<&str> = listed.files.iter().map(|file| file.relative.as_str()).collect();
+    names.retain(|name| !name.starts_with("data/"));
+    assert_eq!(names, ["b.md", "caf\\xE9.md", "th\\xE9.md"]);
+    let [unnamed] = listed.problems.as_slice() else { panic!("{:?}", listed.problems) };
+    assert!(unnamed.contains("another file has it"), "{unnamed}");
+    // An index holds the same.
+    opened.index_all();
+    assert_eq!(paths(&opened), ["b.md", "caf\\xE9.md", "th\\xE9.md"]);
 }

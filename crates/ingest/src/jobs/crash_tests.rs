@@ -94,7 +94,7 @@ fn a_process_that_was_told_to_end_is_no_crash() {
 struct Deadly(BTreeSet<&'static str>);
 
 impl Hooks for Deadly {
-    fn cut(&self, item: &Item, blocks: &[Block]) -> Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> Result<Vec<Passage>, Warning> {
         let is_deadly = self.0.contains(item.id.as_str()) && !blocks.is_empty();
         assert!(!is_deadly, "this panic is the end of the process");
         Cut::prose().cut(item, blocks)
@@ -111,7 +111,7 @@ struct Hasty {
 }
 
 impl Hooks for Hasty {
-    fn cut(&self, item: &Item, blocks: &[Block]) -> Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> Result<Vec<Passage>, Warning> {
         let is_killed = self.started.elapsed() < limits::CALM_BEFORE_SUSPECT / 2;
         assert!(!is_killed || blocks.is_empty(), "this panic is the end of the process");
         Cut::prose().cut(item, blocks)

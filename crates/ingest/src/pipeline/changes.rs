@@ -34,6 +34,7 @@ impl Pipeline {
                 return Ok(true);
             }
         }
+        known.see_unread(&self.store, &self.namespace, &source.unread())?;
         Ok(source.is_complete() && !known.has_all())
     }
 
@@ -52,6 +53,7 @@ impl Pipeline {
             let Ok(item) = item else { continue };
             changes.n_changed += usize::from(is_changed(&known, source, &item));
         }
+        known.see_unread(&self.store, &self.namespace, &source.unread())?;
         changes.is_whole = source.is_complete();
         changes.n_gone = if changes.is_whole { known.n_unseen() } else { 0 };
         Ok(changes)

@@ -13,7 +13,7 @@ pub struct Cut {
     name: Arc<NamePiece>,
 }
 
-type CutBlocks = dyn Fn(&[Block]) -> Vec<Piece> + Send + Sync;
+type CutBlocks = dyn Fn(Vec<Block>) -> Vec<Piece> + Send + Sync;
 type NamePiece = dyn Fn(&DocumentId, &Piece, u32) -> PassageId + Send + Sync;
 
 impl Cut {
@@ -23,7 +23,7 @@ impl Cut {
     }
 
     /// Cuts as the function does; passages are named `document#ordinal`.
-    pub fn by(cut: impl Fn(&[Block]) -> Vec<Piece> + Send + Sync + 'static) -> Self {
+    pub fn by(cut: impl Fn(Vec<Block>) -> Vec<Piece> + Send + Sync + 'static) -> Self {
         let name = |document: &DocumentId, _: &Piece, ordinal: u32| {
             PassageId::new(format!("{document}#{ordinal}"))
         };
@@ -40,8 +40,8 @@ impl Cut {
         self
     }
 
-    /// Gives the passages of a document.
-    pub fn passages(&self, document: &DocumentId, blocks: &[Block]) -> Vec<Passage> {
+    /// Gives the passages of a document, whose blocks are used up.
+    pub fn passages(&self, document: &DocumentId, blocks: Vec<Block>) -> Vec<Passage> {
         let pieces = (self.cut)(blocks);
         (0..)
             .zip(pieces)

@@ -37,21 +37,22 @@ pub struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Writes a batch as one commit. The batch is as it was when this returns.
+    /// Writes a batch as one commit. Its passages are the store's then; when the catalogue does not
+    /// take them, the batch is as it was.
     ///
     /// # Errors
     ///
     /// When the store fails.
     pub fn upsert(&self, batch: &mut [Prepared]) -> Result<Upserted> {
         // Passages are moved and not copied: they are most of what a run holds in memory.
-        let documents: Vec<Document> = batch
+        let mut documents: Vec<Document> = batch
             .iter_mut()
             .map(|Prepared { document, .. }| {
                 let passages = std::mem::take(&mut document.passages);
                 Document { passages, ..document.clone() }
             })
             .collect();
-        let upserted = self.store.upsert(self.namespace, &documents);
+        let upserted = self.store.upsert_and_let_go(self.namespace, &mut documents);
         for (prepared, document) in batch.iter_mut().zip(documents) {
             prepared.document.passages = document.passages;
         }
@@ -76,8 +77,8 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Cuts an item's text into passages, or says why the item is left out. What was written of
-    /// an item that is left out is removed.
-    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning>;
+    /// an item that is left out is removed. The blocks are used up: a large text is not held twice.
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> std::result::Result<Vec<Passage>, Warning>;
 
     /// Adds what is known only now: how many passages there are, why there are none.
     fn finish(&self, prepared: &mut Prepared) {
@@ -93,7 +94,8 @@ pub trait Hooks: Send + Sync {
     /// ([`store::Error::TooLarge`], [`store::Error::DuplicatePassage`]) makes the pipeline call
     /// this again for each document alone; any other ends the run.
     ///
-    /// The batch is as it was when this returns: what is taken from it is put back.
+    /// The batch is as it was when this fails: what is taken from it is put back. Once it is
+    /// written, nobody needs its passages.
     fn write(&self, target: &Target<'_>, batch: &mut [Prepared]) -> Result<Upserted> {
         target.upsert(batch)
     }
@@ -118,7 +120,7 @@ impl Prepared {
 }
 
 impl Hooks for Cut {
-    fn cut(&self, item: &Item, blocks: &[Block]) -> std::result::Result<Vec<Passage>, Warning> {
+    fn cut(&self, item: &Item, blocks: Vec<Block>) -> std::result::Result<Vec<Passage>, Warning> {
         Ok(self.passages(&item.id, blocks))
     }
 }

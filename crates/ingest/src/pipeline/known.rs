@@ -126,6 +126,28 @@ impl KnownDocuments {
         self.before.keys().filter(|id| !seen.contains(id)).count()
     }
 
+    /// Takes what the source could not look into as given: documents of these ids, and those below
+    /// them.
+    pub(super) fn see_unread(
+        &self,
+        store: &Store,
+        namespace: &NamespaceId,
+        unread: &[String],
+    ) -> Result<()> {
+        if self.before.is_empty() {
+            return Ok(());
+        }
+        for folder in unread {
+            for known in store.fingerprints(namespace, folder)? {
+                let below = known.id.as_str().strip_prefix(folder.as_str());
+                if below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
+                    self.see(&known.id);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the documents of a scope that the source did not give.
     pub(super) fn remove_unseen(
         &self,

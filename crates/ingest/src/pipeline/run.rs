@@ -14,7 +14,7 @@ use store::{Document, Store};
 use super::batch::Batch;
 use super::in_flight::InFlight;
 use super::known::{KnownDocuments, Removed};
-use super::secret_headings::add_secret_headings;
+use super::secret_headings::SecretHeadings;
 use super::{Hooks, IngestReport, Outcome, Prepared, Scope, Target};
 use crate::{BatchWait, Error, Item, ItemContent, Progress, Result, Source, Stage, limits};
 
@@ -149,6 +149,7 @@ impl Pipeline {
             return Err(Error::Cancelled);
         }
         report.is_complete = source.is_complete();
+        run.known.see_unread(&self.store, &self.namespace, &source.unread())?;
         if let Some(scope) = self.scope.as_ref()
             && report.is_complete
             && self.gone == Gone::Remove
@@ -305,9 +306,10 @@ impl Run<'_> {
             item.title = read.title.unwrap_or_default();
         }
         hooks.complete(&mut item, &mut read.blocks);
-        let passages = match hooks.cut(&item, &read.blocks) {
+        let secret_headings = SecretHeadings::of(&read.blocks);
+        let passages = match hooks.cut(&item, std::mem::take(&mut read.blocks)) {
             Ok(mut passages) => {
-                add_secret_headings(&read.blocks, &mut passages);
+                secret_headings.add_to(&mut passages);
                 passages
             }
             Err(warning) => {

@@ -1,34 +1,73 @@
 //! Passages of a long table keep its headings where one of its columns holds secrets, so that
 //! whoever shows a row knows which of its cells are private.
 
+use std::cell::Cell;
+use std::ops::Range;
+
 use model::{BLOCK_SEPARATOR, Block, Passage};
 use text::SecretTable;
 
-/// Adds the line of headings to the passages that begin in such a table, unless they have it.
-pub(super) fn add_secret_headings(blocks: &[Block], passages: &mut [Passage]) {
-    // Most documents have no such table, and are not copied to find that out.
-    let may_have = blocks.iter().any(|block| !text::secret_tables(&block.text).is_empty());
-    if !may_have {
-        return;
+/// The tables of a document that have a column of secrets.
+pub(super) struct SecretHeadings(Vec<Headed>);
+
+/// The line of headings of such a table, and its rows.
+struct Headed {
+    heading: String,
+    /// The characters of the whole text in which its rows are.
+    rows: Range<usize>,
+}
+
+impl SecretHeadings {
+    /// Finds them.
+    pub(super) fn of(blocks: &[Block]) -> Self {
+        // Most documents have no such table, and are not copied to find that out.
+        let may_have = blocks.iter().any(|block| !text::secret_tables(&block.text).is_empty());
+        if !may_have {
+            return SecretHeadings(vec![]);
+        }
+        let whole = Block::whole_text(blocks);
+        let chars = Chars { whole: &whole, at: Cell::default() };
+        let tables =
+            tables_of(&whole, blocks).into_iter().map(|SecretTable { heading, rows }| Headed {
+                heading: whole.get(heading).unwrap_or_default().to_owned(),
+                rows: chars.before(rows.start)..chars.before(rows.end),
+            });
+        SecretHeadings(tables.collect())
     }
-    let whole = Block::whole_text(blocks);
-    let tables = tables_of(&whole, blocks);
-    let (mut at_byte, mut at_char) = (0, 0);
-    for passage in passages {
-        // Passages come in the order of the text.
-        if passage.span.start < at_char {
-            (at_byte, at_char) = (0, 0);
+
+    /// Adds the line of headings to the passages that begin in such a table, unless they have it.
+    pub(super) fn add_to(&self, passages: &mut [Passage]) {
+        if self.0.is_empty() {
+            return;
         }
-        let rest = whole.get(at_byte..).unwrap_or_default();
-        let step = rest.char_indices().nth(passage.span.start - at_char);
-        (at_byte, at_char) = (at_byte + step.map_or(rest.len(), |(at, _)| at), passage.span.start);
-        let table = tables.iter().rev().find(|table| table.rows.contains(&at_byte));
-        let heading = table.and_then(|table| whole.get(table.heading.clone()));
-        if let Some(heading) = heading
-            && passage.headings.last().is_none_or(|last| last != heading)
-        {
-            passage.headings.push(heading.to_owned());
+        for passage in passages {
+            let begins = passage.span.start;
+            let table = self.0.iter().rev().find(|table| table.rows.contains(&begins));
+            if let Some(Headed { heading, .. }) = table
+                && passage.headings.last().is_none_or(|last| last != heading)
+            {
+                passage.headings.push(heading.clone());
+            }
         }
+    }
+}
+
+/// Counts characters of a text up to a byte, mostly further on than the one before.
+struct Chars<'a> {
+    whole: &'a str,
+    /// A byte, and the characters before it.
+    at: Cell<(usize, usize)>,
+}
+
+impl Chars<'_> {
+    fn before(&self, byte: usize) -> usize {
+        let (at, n_chars) = match self.at.get() {
+            (at, n_chars) if at <= byte => (at, n_chars),
+            _ => (0, 0),
+        };
+        let n_more = self.whole.get(at..byte).map_or(0, |walked| walked.chars().count());
+        self.at.set((byte, n_chars + n_more));
+        n_chars + n_more
     }
 }
 
@@ -67,8 +106,9 @@ mod tests {
         let prose = Block::new("Nothing else is in it.", Pointer::Whole, BlockKind::Paragraph);
         let heading = "user | password | age";
         let blocks = [table(0, &format!("{heading}\n")), table(100, ""), table(200, ""), prose];
-        let mut passages = Cut::prose().passages(&DocumentId::new("d"), &blocks);
-        add_secret_headings(&blocks, &mut passages);
+        let secret_headings = SecretHeadings::of(&blocks);
+        let mut passages = Cut::prose().passages(&DocumentId::new("d"), blocks.to_vec());
+        secret_headings.add_to(&mut passages);
         assert!(passages.len() > 10, "{}", passages.len());
         for passage in &passages {
             let begins_with_row = passage.text.starts_with("user") && passage.ordinal > 0;

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use ingest::ObjectError;
+use store::TypedObject as _;
 
 use super::{Fixture, member, open_collection};
+use crate::objects::Collection;
 use crate::{Error, FolderFile, FolderListing, Followed, Visibility};
 
 /// Longer than any of these folders takes.
@@ -76,6 +78,50 @@ fn new_changed_and_gone_files_follow() {
         world.service.follow_folder("no-such-collection", &FolderListing::default(), &open, SOON);
     let gone = gone.unwrap_err();
     assert!(matches!(gone, Error::Object(ObjectError::NotFound { what: "Collection", .. })));
+}
+
+/// What cannot be read may be there all the same; it held everything up.
+#[test]
+fn documents_of_what_cannot_be_read_stay_and_others_go() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let files = [("a.txt", "The tram."), ("in/b.txt", "The ferry."), ("inner.txt", "The bus.")];
+    world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open, SOON).unwrap();
+    world.settle();
+    let unread = ["in".to_owned()].into();
+    let listing = FolderListing { unread, ..listed(&folder, &files[..1], 7) };
+    let followed = world.service.follow_folder(&collection, &listing, &open, SOON).unwrap();
+    assert_eq!(followed, Followed { n_removed: 1, ..Followed::default() });
+    world.settle();
+    assert_eq!(world.search(&ann, &base, "ferry").results.len(), 1);
+    assert!(world.search(&ann, &base, "bus").results.is_empty());
+}
+
+/// Each hundred was a commit of its own, and each waited for the disk and for whoever erased the
+/// hundred before it.
+#[test]
+fn a_folder_that_is_emptied_goes_by_one_commit() {
+    let world = Fixture::new();
+    let ann = member("acme", "ann");
+    let base = world.base(&ann, "Rules", Visibility::Private);
+    let collection = world.collection(&ann, &base, open_collection("All"));
+    let folder = testkit::Folder::new();
+    let names: Vec<String> = (0..250).map(|n| format!("{n}.txt")).collect();
+    let files: Vec<(&str, &str)> =
+        names.iter().map(|name| (name.as_str(), name.as_str())).collect();
+    world.service.follow_folder(&collection, &listed(&folder, &files, 7), &open, SOON).unwrap();
+    world.settle();
+    let version = || Collection::load(&*world.service.0.catalogue, &collection).unwrap().unwrap().1;
+    let before = version();
+    let left = listed(&folder, &files[..2], 7);
+    let followed = world.service.follow_folder(&collection, &left, &open, SOON).unwrap();
+    assert_eq!(followed.n_removed, 248);
+    assert_eq!(version(), before + 1);
+    world.settle();
+    assert_eq!(world.service.list_documents(&ann, &collection, None, 300).unwrap().len(), 2);
 }
 
 #[test]

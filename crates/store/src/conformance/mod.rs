@@ -79,6 +79,7 @@ pub const ENGINE_LAWS: &[EngineLaw] = &[
     ("another vector space erases the vectors", vectors::another_space_erases),
     ("both searches at once find what each finds alone", searching::both_are_each),
     ("what was replaced or erased is not found", searching::the_past_is_not_found),
+    ("long texts are let go of and found", searching::long_texts_are_let_go_and_found),
     ("a dropped namespace is gone", searching::dropped_namespaces_are_gone),
     ("what somebody else wrote is found after following", searching::others_are_followed),
     ("following again, or anew, changes nothing", searching::following_is_idempotent),

@@ -3,7 +3,7 @@
 use model::{DocumentId, NamespaceId, PassageId};
 
 use super::fixtures::{WithVectors, document, ids, made, soon, space, vector, words};
-use crate::{Bm25, Both, Changes, Error, Filter, Form, Manifest, Store, WordsQuery};
+use crate::{Bm25, Both, Changes, Error, Filter, Form, Manifest, Store, WordsQuery, limits};
 
 fn near(store: &Store, namespace: &NamespaceId) -> Vec<String> {
     ids(&store.by_vector(namespace, &vector(1, 0.3), &Filter::All, 100, &soon()).unwrap())
@@ -23,6 +23,38 @@ pub(super) fn the_past_is_not_found(store: &Store) {
     store.upsert(&namespace, &twice).unwrap();
     assert_eq!(words(store, &namespace, "words"), ["same#0"], "the last of a batch stays");
     assert_eq!(words(store, &namespace, "early"), [""; 0]);
+}
+
+pub(super) fn long_texts_are_let_go_and_found(store: &Store) {
+    let namespace = made(store, "long", WithVectors::Yes);
+    store.upsert(&namespace, &[document("before", &["common start"])]).unwrap();
+    let word = |at: usize| match at {
+        7 => "lighthouse",
+        8 => "harbour",
+        _ => "nothing",
+    };
+    let texts: Vec<String> = (0..=limits::MAX_FRESH_TEXT_BYTES / 20_000)
+        .map(|at| format!("{} {}", word(at), "filling ".repeat(2_500)))
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    // What the catalogue refuses is given back.
+    let mut taken = [document("long", &texts), document("other", &["common end"])];
+    taken[1].passages[0].id = PassageId::new("before#0");
+    let as_it_was = taken.clone();
+    let refused = store.upsert_and_let_go(&namespace, &mut taken).unwrap_err();
+    assert!(matches!(refused, Error::DuplicatePassage { .. }), "{refused}");
+    assert_eq!(taken, as_it_was);
+    taken[1].passages[0].id = PassageId::new("other#0");
+    let upserted = store.upsert_and_let_go(&namespace, &mut taken).unwrap();
+    assert_eq!((upserted.n_new, upserted.n_passages), (2, texts.len() + 1));
+    assert!(taken.iter().all(|document| document.passages.is_empty()), "nobody holds the text");
+    assert_eq!(words(store, &namespace, "lighthouse"), ["long#7"]);
+    assert_eq!(words(store, &namespace, "start"), ["before#0"]);
+    assert_eq!(words(store, &namespace, "end"), ["other#0"]);
+    // The next version takes the place of all of it.
+    store.upsert_and_let_go(&namespace, &mut [document("long", &["lighthouse alone"])]).unwrap();
+    assert_eq!(words(store, &namespace, "lighthouse"), ["long#0"]);
+    assert_eq!(words(store, &namespace, "harbour"), [""; 0]);
 }
 
 pub(super) fn both_are_each(store: &Store) {

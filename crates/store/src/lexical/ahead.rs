@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use tantivy::{Document, TantivyDocument};
 
 /// Bytes of entries that wait; a single entry may be larger.
-const MAX_AHEAD_BYTES: usize = 4 << 20;
+const MAX_AHEAD_BYTES: usize = 1 << 20;
 
 /// How long one entry waits at most: a thread that has ended writes no more, which is an error of
 /// whoever gives it the entry.

@@ -8,6 +8,7 @@ mod maintenance;
 mod opening;
 mod searching;
 mod surroundings;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,9 +21,9 @@ use text::LanguageSet;
 use crate::health;
 use crate::sqlite::FolderLock;
 use crate::{
-    Access, Catalogue, Changes, Counts, Document, DocumentCount, DocumentInfo, DocumentPage,
-    Engine, Erased, Error, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState,
-    Objects, Place, Rebuild, Result, StoredPassage, TermStatistics, Upserted, VectorSpace,
+    Access, Catalogue, Changes, Counts, DocumentCount, DocumentInfo, DocumentPage, Engine, Erased,
+    Error, Fingerprint, Form, Fresh, Manifest, NamespaceInfo, NamespaceState, Objects, Place,
+    Rebuild, Result, StoredPassage, TermStatistics, VectorSpace,
 };
 
 pub use maintenance::{Finding, Repair};
@@ -171,29 +172,6 @@ impl Store {
         // The freed pages and the log still hold what was erased until they are given back.
         self.catalogue.forget_erased()?;
         erased.map(|()| true)
-    }
-
-    /// Writes documents; each replaces the earlier version with the same id. A batch is one
-    /// commit, so that a few large batches are much cheaper than many small ones. See
-    /// [`Catalogue::upsert`].
-    pub fn upsert(&self, namespace: &NamespaceId, documents: &[Document]) -> Result<Upserted> {
-        let manifest = state_of(&*self.catalogue, namespace)?.info.manifest;
-        manifest.check_current(namespace)?;
-        if let Some(server) = self.engine.info().server() {
-            server.accepts(documents, manifest.vectors.as_ref())?;
-        }
-        let written = self.catalogue.upsert(namespace, documents)?;
-        self.follow(namespace, Some(&Fresh { written: &written, documents }))?;
-        Ok(written.upserted)
-    }
-
-    /// Erases documents and gives how many there were; unknown ids are passed over.
-    pub fn delete(&self, namespace: &NamespaceId, documents: &[DocumentId]) -> Result<usize> {
-        let n_deleted = self.catalogue.delete(namespace, documents)?;
-        if n_deleted > 0 {
-            self.follow(namespace, None)?;
-        }
-        Ok(n_deleted)
     }
 
     /// Gets rid of what erased documents have left in the files of these namespaces, and what
