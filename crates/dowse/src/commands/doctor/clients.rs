@@ -122,8 +122,9 @@ fn of_address(check: &str, entry_name: &str, url: &str, entry: &Value) -> Findin
         Endpoint::Other(problem) => {
             let remedy = match endpoint::usual_place(url, &headers) {
                 Some(usual) => format!(
-                    "Dowse answers at `{usual}`: run `dowse connect CLIENT --url {usual} --write \
-                     --replace`"
+                    "Dowse answers at `{usual}`: run `dowse connect {} --url {usual} --write \
+                     --replace`",
+                    check.strip_prefix("client ").unwrap_or("CLIENT")
                 ),
                 None => again.to_owned(),
             };
