@@ -94,7 +94,7 @@ impl Command {
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) files: FilesArgs,
-    /// List the files that cannot be found by their text, each with the reason
+    /// List the files and uploads that cannot be found by their text, each with the reason
     #[arg(long)]
     pub(crate) missing: bool,
     /// Print JSON instead of text

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 
 use tracing_subscriber::EnvFilter;
 
-use crate::log_cli::{LogArgs, LogFormat};
+use crate::log_cli::{LogArgs, LogFormat, odd_level};
 use crate::print;
 
 /// What is kept quiet unless the filter names it: the protocol library writes several lines for
@@ -24,19 +24,28 @@ impl Write for BesideBar {
     }
 }
 
-/// Starts logging. A filter that cannot be read falls back to `info`, and says so.
-pub(crate) fn start(args: &LogArgs, is_server: bool) {
-    let wanted = args.filter(is_server);
-    let (filter, complaint) = match format!("{QUIET},{wanted}").parse::<EnvFilter>() {
+/// Starts logging. A filter that cannot be read falls back to what is usual, and says so.
+///
+/// # Errors
+///
+/// When the environment names another form than there is.
+pub(crate) fn start(args: &LogArgs, is_server: bool) -> anyhow::Result<()> {
+    let form = args.form()?;
+    let (wanted, usual) = (args.filter(is_server), args.usual(is_server));
+    let read = match odd_level(wanted) {
+        Some(odd) => Err(odd),
+        None => format!("{QUIET},{wanted}").parse::<EnvFilter>().map_err(|error| error.to_string()),
+    };
+    let (filter, complaint) = match read {
         Ok(filter) => (filter, None),
-        Err(error) => (EnvFilter::new(format!("{QUIET},info")), Some(error)),
+        Err(problem) => (EnvFilter::new(format!("{QUIET},{usual}")), Some(problem)),
     };
     // A line that nobody reads any more is no error; telling so would panic.
     let builder = tracing_subscriber::fmt()
         .with_writer(|| BesideBar)
         .with_env_filter(filter)
         .log_internal_errors(false);
-    match args.log_format {
+    match form {
         LogFormat::Human => {
             builder
                 .with_ansi(print::has_colours(stderr().is_terminal()))
@@ -46,7 +55,9 @@ pub(crate) fn start(args: &LogArgs, is_server: bool) {
         }
         LogFormat::Json => builder.json().init(),
     }
-    if let Some(error) = complaint {
-        tracing::warn!(filter = wanted, %error, "the log filter cannot be read, using `info`");
+    if let Some(problem) = complaint {
+        let filter = wanted;
+        tracing::warn!(filter, problem, usual, "`--log` or `DOWSE_LOG` cannot be read");
     }
+    Ok(())
 }

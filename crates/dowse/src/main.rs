@@ -54,7 +54,10 @@ fn main() -> ExitCode {
     if is_server {
         platform::keep_private();
     }
-    logs::start(&cli.log, is_server);
+    if let Err(error) = logs::start(&cli.log, is_server) {
+        print::error(&error);
+        return ExitCode::from(2);
+    }
     let ended = commands::run(cli.command);
     wiring::close_stores();
     ingest::end_bars();

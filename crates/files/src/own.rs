@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 /// else in there is theirs.
 const FOLDERS: [&str; 9] =
     ["answers", "audit", "charts", "eval", "names", "staging", "store", "tables", "uploads"];
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "console.secret",
     "control.sock",
     "demo-endpoint.json",
     "folders.json",
+    "folders.json.damaged",
     "judged.jsonl",
     "last-backup.json",
     "store.mark",

@@ -14,7 +14,7 @@ use crate::project;
 use crate::testbed::{Testbed, path_with, platform};
 
 /// How long the bundle's tool may take.
-const MCPB: Limit = Limit::minutes("mcpb", 5);
+const MCPB: Limit = Limit::minutes("mcpb", 20);
 
 pub(super) fn run(bed: &Testbed, tools: &Tools, binary: &Path, out: &Path) -> anyhow::Result<()> {
     emptied(out)?;

@@ -14,9 +14,9 @@ use crate::project;
 use crate::testbed::Testbed;
 
 /// How long the linter may take.
-const LINT: Limit = Limit::minutes("hadolint", 2);
+const LINT: Limit = Limit::minutes("hadolint", 10);
 /// How long the parser of Ruby, or the check against a schema, may take.
-const PARSE: Limit = Limit::minutes("check of a description", 2);
+const PARSE: Limit = Limit::minutes("check of a description", 10);
 
 /// Compares the version and the name in every description of a package.
 pub(super) fn check_versions(version: &str) -> anyhow::Result<()> {

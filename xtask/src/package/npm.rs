@@ -13,7 +13,7 @@ use crate::project;
 use crate::testbed::{Testbed, path_with, platform};
 
 /// How long npm may take to pack or install.
-const NPM: Limit = Limit::minutes("npm", 5);
+const NPM: Limit = Limit::minutes("npm", 20);
 
 pub(super) fn run(bed: &Testbed, binary: &Path, out: &Path, version: &str) -> anyhow::Result<()> {
     emptied(out)?;

@@ -19,7 +19,7 @@ use crate::project;
 use crate::testbed::platform;
 
 /// How long the check against the format's own rules may take.
-const CHECK: Limit = Limit::minutes("check of the bill of materials", 2);
+const CHECK: Limit = Limit::minutes("check of the bill of materials", 20);
 /// The version of the format.
 const SPEC: &str = "1.6";
 /// The package whose binary is shipped.

@@ -15,7 +15,7 @@ use crate::project;
 /// How long maturin may take; the binary is built already.
 const WHEEL: Limit = Limit::minutes("build of the wheel", 60);
 /// How long an environment with the wheel may take.
-const INSTALL: Limit = Limit::minutes("installation of the wheel", 5);
+const INSTALL: Limit = Limit::minutes("installation of the wheel", 15);
 
 pub(super) fn run(tools: &Tools, binary: &Path, out: &Path, version: &str) -> anyhow::Result<()> {
     emptied(out)?;

@@ -8,6 +8,7 @@ mod connect;
 mod context;
 mod demo;
 mod doctor;
+mod documents_report;
 mod eval;
 mod extract;
 mod files;
@@ -25,6 +26,7 @@ mod shell;
 mod status;
 mod tables;
 mod tools;
+mod user_data;
 mod waiting;
 mod words;
 

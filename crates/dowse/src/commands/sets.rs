@@ -10,6 +10,7 @@ use store::{ObjectPage, TypedObject, Verify};
 use crate::cli::{ConfigArgs, DataArgs};
 use crate::commands::reach::{Reach, holds_data, reach_verified};
 use crate::commands::serve::add_folders;
+use crate::commands::user_data::{mend_list, user_data};
 use crate::commands::variable;
 use crate::config::{
     Config, DEFAULT_FILE, Loaded, Purpose, Remembered, UserData, data_dir_flag, load,
@@ -137,7 +138,7 @@ pub(super) fn locate(
         let has_unnamed_folders = config.files.roots.is_empty() && loaded.file.is_none();
         return Ok(vec![Located { config, file: loaded.file, has_unnamed_folders }]);
     }
-    let sets = UserData::find(&variable).as_ref().map(choose).transpose()?.unwrap_or_default();
+    let sets = user_data().as_ref().map(choose).transpose()?.unwrap_or_default();
     let located = sets.into_iter().map(|set| {
         let has_unnamed_folders = set.folders.is_empty();
         let loaded = taken(set, &config)?;
@@ -152,7 +153,7 @@ fn inside_of(config: &Config) -> Option<String> {
         fs_err::canonicalize(root.path()).unwrap_or_else(|_| root.path().to_owned())
     };
     let folders: Vec<PathBuf> = config.files.roots.iter().map(resolved).collect();
-    let set = UserData::find(&variable)?.holding(&folders).filter(|_| !folders.is_empty())?;
+    let set = user_data()?.holding(&folders).filter(|_| !folders.is_empty())?;
     let roots: Vec<String> =
         set.folders.iter().map(|folder| format!("--root {}", print::in_shell(folder))).collect();
     Some(format!(", or search what it is in, which is indexed: `{}`", roots.join(" ")))
@@ -231,7 +232,7 @@ pub(super) fn take_served(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Resu
     if holds_data(&loaded.config)? {
         return Ok(());
     }
-    let all = UserData::find(&variable).map(|data| data.all()).unwrap_or_default();
+    let all = user_data().map(|data| data.all()).unwrap_or_default();
     let is_served = |set: &&Remembered| control::connect(&set.data_dir).is_some();
     let mut served: Vec<Remembered> = all.iter().filter(is_served).cloned().collect();
     let shown = listed(&served);
@@ -270,6 +271,7 @@ pub(super) fn take_served(loaded: &mut Loaded, purpose: Purpose) -> anyhow::Resu
 /// Where data was named alone: takes the folders that it was made of.
 pub(super) fn take_folders(loaded: &mut Loaded) {
     if loaded.file.is_none() && loaded.config.files.roots.is_empty() {
+        mend_list(&loaded.config.data_dir);
         let folders = remembered_in(&loaded.config.data_dir).unwrap_or_default();
         loaded.config.files.roots = folders.into_iter().map(::files::RootConfig::Named).collect();
     }
@@ -289,7 +291,7 @@ pub(super) fn choose_set(loaded: &mut Loaded) -> anyhow::Result<Option<Remembere
     if loaded.file.is_some() || !loaded.config.files.roots.is_empty() {
         return Ok(None);
     }
-    let sets = UserData::find(&variable).as_ref().map(only_one).transpose()?.unwrap_or_default();
+    let sets = user_data().as_ref().map(only_one).transpose()?.unwrap_or_default();
     // A `.dowse` of an earlier version does not say which folders it is of.
     let chosen = sets.into_iter().next();
     if let Some(set) = chosen.clone() {

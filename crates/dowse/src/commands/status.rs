@@ -10,7 +10,7 @@ use std::time::Duration;
 use ::files::FileOutcome;
 use anyhow::Context;
 use infer::ModelState;
-use ingest::JobState;
+use ingest::{JobState, VectorDebt};
 use model::{Caller, ReadOutcome, iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,6 +20,7 @@ use store::Verify;
 use crate::cli::StatusArgs;
 use crate::commands::Outcome;
 use crate::commands::check::{CheckOptions, Problem, folders_away, health, problems_of};
+use crate::commands::documents_report::{self, DocumentsReport};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, holds_data, may_not_enter, typed};
 use crate::commands::sets::{Located, Need, index_command, locate, of_folders, remembered};
@@ -55,6 +56,9 @@ struct Report {
     tables: Vec<String>,
     dimensions: Vec<String>,
     knowledge_bases: usize,
+    /// The documents in them.
+    #[serde(default)]
+    documents: DocumentsReport,
     projects: usize,
     vectors: VectorReport,
     jobs: Vec<JobReport>,
@@ -181,7 +185,7 @@ fn report_of(located: &mut Located, args: &StatusArgs) -> anyhow::Result<Report>
             let (app, _) = app_without_callers(&located.config, &shared_state)?;
             let options = CheckOptions::here(&located.config, located.file.as_deref());
             let mut report = look(&shared_state, &app, &options)?;
-            report.files = missing_files(&app, args)?;
+            report.add_missing(&app, args)?;
             report
         }
     };
@@ -193,20 +197,40 @@ fn report_of(located: &mut Located, args: &StatusArgs) -> anyhow::Result<Report>
 pub(super) fn hosted(host: &Host, typed: &Typed, args: &StatusArgs) -> anyhow::Result<Outcome> {
     let app = host.app();
     let mut report = look(&host.shared_state, &app, &CheckOptions::hosted(typed))?;
-    report.files = missing_files(&app, args)?;
+    report.add_missing(&app, args)?;
     report.server = Some(ServerReport {
         command: host.command.as_str().to_owned(),
         address: host.command.listens().then(|| app.server.link_base()),
         process: std::process::id(),
         started_at: iso(app.console.started_at),
     });
-    if let Some(files) = app.files.as_ref().filter(|_| report.vectors.missing > 0) {
+    if report.vectors.missing > 0 {
         std::thread::sleep(SPEED_OVER);
-        let n_made = report.vectors.missing.saturating_sub(files.vector_debt()?.n_without);
+        let n_left = vector_debt(&host.shared_state)?.n_without;
+        let n_made = report.vectors.missing.saturating_sub(n_left);
         report.vectors.per_second = Some(n_made as f64 / SPEED_OVER.as_secs_f64());
     }
     print::line(serde_json::to_string(&report)?);
     Ok(Outcome::Done)
+}
+
+impl Report {
+    /// Adds what cannot be found by its text, in folders and in knowledge bases; each of it by its
+    /// name when that is asked for.
+    fn add_missing(&mut self, app: &App, args: &StatusArgs) -> anyhow::Result<()> {
+        self.files = missing_files(app, args)?;
+        if let Some(knowledge) = &app.knowledge {
+            self.documents = documents_report::look(knowledge, args.missing)?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts the passages without a vector, of every family.
+fn vector_debt(shared_state: &SharedState) -> anyhow::Result<VectorDebt> {
+    let kept = shared_state.open_store()?;
+    let namespaces = kept.store.namespaces()?;
+    Ok(kept.vectors.debt(namespaces.iter().map(|namespace| &namespace.id))?)
 }
 
 /// Lists the files that cannot be found by their text, when they are asked for.
@@ -263,8 +287,7 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
     let caller = Caller::local_admin();
     let health = health(shared_state, app, options)?;
     let kept = shared_state.open_store()?;
-    let debt = app.files.as_ref().map(|files| files.vector_debt()).transpose()?;
-    let debt = debt.unwrap_or_default();
+    let debt = vector_debt(shared_state)?;
     // Without a model no vectors are wanted, so none is missing.
     let model = shared_state.embedder.state();
     let n_missing = if model == ModelState::Off { 0 } else { debt.n_without };
@@ -336,6 +359,7 @@ fn look(shared_state: &SharedState, app: &App, options: &CheckOptions) -> anyhow
             Some(knowledge) => knowledge.list_bases(&caller)?.len(),
             None => 0,
         },
+        documents: DocumentsReport::default(),
         projects: match &app.contexts {
             Some(contexts) => contexts.list_projects(&caller)?.len(),
             None => 0,
@@ -430,10 +454,8 @@ fn show(report: &Report) {
         }
     }
     if report.knowledge_bases > 0 {
-        row(
-            "knowledge",
-            print::counted(report.knowledge_bases, "knowledge base", "knowledge bases"),
-        );
+        let bases = print::counted(report.knowledge_bases, "knowledge base", "knowledge bases");
+        row("knowledge", format!("{bases}: {}", report.documents.in_words()));
     }
     if report.projects > 0 {
         row("contexts", print::counted(report.projects, "project", "projects"));
@@ -455,6 +477,7 @@ fn show(report: &Report) {
         let reason = reason.as_deref().unwrap_or("no reason was kept");
         print::line(format!("{}: {path}: {reason}", outcome.code()));
     }
+    report.documents.lines().for_each(print::line);
 }
 
 fn vectors(report: &VectorReport) -> String {

@@ -5,6 +5,7 @@
 //! A `.dowse` that an earlier version made in the working folder is used as it is.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -12,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Config;
-use crate::control;
 use crate::unfinished::write_whole;
+use crate::{control, print};
 
 /// What earlier versions made in the working folder.
 const EARLIER: &str = ".dowse";
@@ -31,6 +32,9 @@ const CONFIGURATION: &str = "dowse.toml";
 
 /// The file in a data folder that says which folders it is of.
 const REMEMBERED: &str = "folders.json";
+
+/// Where one that cannot be read is kept.
+const SET_ASIDE: &str = "folders.json.damaged";
 
 /// Hexadecimal digits in the name of a data folder.
 const NAME_DIGITS: usize = 16;
@@ -102,7 +106,7 @@ impl UserData {
     /// When the data folder cannot be made.
     pub(crate) fn place(&self, folders: &[PathBuf], purpose: Purpose) -> anyhow::Result<PathBuf> {
         let earlier = self.working.join(EARLIER);
-        let Some(sets) = self.sets.as_ref().filter(|_| !is_there(&earlier.join("store"))) else {
+        let Some(sets) = self.sets.as_ref().filter(|_| !is_there(&earlier.join(STORE))) else {
             return Ok(earlier);
         };
         let folders: BTreeSet<PathBuf> = folders
@@ -116,9 +120,16 @@ impl UserData {
         let hint = "the folder for the data cannot be written\n\
                     hint: name another one with `--data-dir`";
         fs_err::create_dir_all(&data_dir).context(hint)?;
-        let mut before_from: Vec<PathBuf> = read(&data_dir).map_or_else(Vec::new, |before| {
-            std::iter::once(before.from).chain(before.before_from).collect()
-        });
+        let mut before_from: Vec<PathBuf> = match read(&data_dir) {
+            Memory::Whole(before) => {
+                std::iter::once(before.from).chain(before.before_from).collect()
+            }
+            Memory::Damaged(problem) => {
+                set_aside(&data_dir, &problem);
+                vec![]
+            }
+            Memory::None | Memory::Closed => vec![],
+        };
         before_from.retain(|folder| *folder != self.working);
         before_from.truncate(MAX_WORKING_FOLDERS);
         let remembered = Remembered {
@@ -126,11 +137,41 @@ impl UserData {
             before_from,
             ..Remembered::of(self.working.clone(), PathBuf::new())
         };
-        let text = serde_json::to_string_pretty(&remembered)?;
-        let file = data_dir.join(REMEMBERED);
-        // Searches that name no folder read this file at any time, of all sets.
-        write_whole(&file, text.as_bytes()).context(hint)?;
+        write(&data_dir, &remembered).context(hint)?;
         Ok(data_dir)
+    }
+
+    /// Finds the sets that do not say any more which folders they are of, though they hold data:
+    /// what says it is damaged or gone. `folders_in` reads the folders out of the data, and they are
+    /// written down again; a set of which it finds none is said to be lost.
+    pub(crate) fn mend(&self, folders_in: &dyn Fn(&Path) -> anyhow::Result<Vec<PathBuf>>) {
+        let Some(Ok(entries)) = self.sets.as_ref().map(fs_err::read_dir) else { return };
+        for data_dir in entries.flatten().map(|entry| entry.path()) {
+            match read(&data_dir) {
+                // Whoever makes a set writes this before anything is kept.
+                Memory::None if data_dir.join(STORE).is_dir() => {
+                    self.mend_one(&data_dir, "it is not there", folders_in);
+                }
+                Memory::None | Memory::Closed | Memory::Whole(_) => {}
+                Memory::Damaged(problem) => self.mend_one(&data_dir, &problem, folders_in),
+            }
+        }
+    }
+
+    /// Where the set was named is lost: it is taken to be here where its folders are in here.
+    fn mend_one(
+        &self,
+        data_dir: &Path,
+        problem: &str,
+        folders_in: &dyn Fn(&Path) -> anyhow::Result<Vec<PathBuf>>,
+    ) {
+        let is_here = |folders: &[PathBuf]| {
+            self.working.parent().is_some()
+                && folders.iter().all(|folder| folder.starts_with(&self.working))
+        };
+        mend_in(data_dir, problem, folders_in, &|folders| {
+            if is_here(folders) { self.working.clone() } else { data_dir.to_owned() }
+        });
     }
 
     /// Gives what a search looks in that names nothing: what was indexed from the working folder, or
@@ -145,7 +186,7 @@ impl UserData {
     /// started here is among it while that runs, or where nothing else is of this very folder.
     pub(crate) fn here(&self) -> Vec<Remembered> {
         let earlier = self.working.join(EARLIER);
-        if is_there(&earlier.join("store")) {
+        if is_there(&earlier.join(STORE)) {
             return vec![Remembered::of(self.working.clone(), earlier)];
         }
         let mut sets = self.all();
@@ -180,7 +221,7 @@ impl UserData {
         let demo = self.working.join(DEMO);
         let (data_dir, world) = (demo.join(DEMO_DATA), demo.join(DEMO_WORLD));
         let configuration = Some(world.join(CONFIGURATION)).filter(|file| file.is_file());
-        (configuration.is_some() && is_there(&data_dir.join("store"))).then(|| Remembered {
+        (configuration.is_some() && is_there(&data_dir.join(STORE))).then(|| Remembered {
             folders: vec![world.join("documents")],
             configuration,
             ..Remembered::of(self.working.clone(), data_dir)
@@ -191,7 +232,7 @@ impl UserData {
     /// file it is that file's.
     fn earlier_above(&self) -> Option<Remembered> {
         let is_earlier = |folder: &&Path| {
-            is_there(&folder.join(EARLIER).join("store")) && !folder.join(CONFIGURATION).exists()
+            is_there(&folder.join(EARLIER).join(STORE)) && !folder.join(CONFIGURATION).exists()
         };
         let above = self.working.ancestors().skip(1).find(is_earlier)?;
         Some(Remembered::of(above.to_owned(), above.join(EARLIER)))
@@ -217,10 +258,13 @@ impl UserData {
             .filter_map(|entry| {
                 let data_dir = entry.path();
                 match read(&data_dir) {
-                    Some(remembered) => Some(Remembered { data_dir, ..remembered }),
+                    Memory::Whole(remembered) => Some(Remembered { data_dir, ..remembered }),
                     // What another user keeps here, as after `sudo`, is not nothing.
-                    None => is_closed(&data_dir)
-                        .then(|| Remembered::of(data_dir.clone(), data_dir.clone())),
+                    Memory::Closed => Some(Remembered::of(data_dir.clone(), data_dir)),
+                    Memory::None | Memory::Damaged(_) => data_dir
+                        .join(STORE)
+                        .is_dir()
+                        .then(|| Remembered::of(data_dir.clone(), data_dir)),
                 }
             })
             .collect();
@@ -248,25 +292,100 @@ pub(crate) fn user_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<P
 
 /// Gives the folders that a data folder was made of, where it says so.
 pub(crate) fn remembered_in(data_dir: &Path) -> Option<Vec<PathBuf>> {
-    read(data_dir).map(|remembered| remembered.folders)
+    match read(data_dir) {
+        Memory::Whole(remembered) => Some(remembered.folders),
+        Memory::None | Memory::Closed | Memory::Damaged(_) => None,
+    }
 }
 
-fn read(data_dir: &Path) -> Option<Remembered> {
-    let text = fs_err::read_to_string(data_dir.join(REMEMBERED)).ok()?;
-    serde_json::from_str(&text).ok()
+/// Writes down again which folders a data folder is of, where that is damaged. Data of a
+/// configuration file never said so.
+pub(crate) fn mend_damaged(
+    data_dir: &Path,
+    folders_in: &dyn Fn(&Path) -> anyhow::Result<Vec<PathBuf>>,
+) {
+    if let Memory::Damaged(problem) = read(data_dir) {
+        mend_in(data_dir, &problem, folders_in, &|_| data_dir.to_owned());
+    }
 }
 
-/// Tells whether this user may not look into a data folder.
-fn is_closed(data_dir: &Path) -> bool {
-    let looked = fs_err::metadata(data_dir.join(REMEMBERED));
-    looked.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+fn mend_in(
+    data_dir: &Path,
+    problem: &str,
+    folders_in: &dyn Fn(&Path) -> anyhow::Result<Vec<PathBuf>>,
+    from: &dyn Fn(&[PathBuf]) -> PathBuf,
+) {
+    let shown = data_dir.join(REMEMBERED);
+    let shown = shown.display();
+    let mended = folders_in(data_dir).and_then(|folders| {
+        anyhow::ensure!(!folders.is_empty(), "the data is of no folder");
+        set_aside(data_dir, problem);
+        let from = from(&folders);
+        write(data_dir, &Remembered { folders, ..Remembered::of(from, PathBuf::new()) })?;
+        Ok(())
+    });
+    match mended {
+        Ok(()) => print::note(format!(
+            "note: `{shown}` was written anew, with the folders that the data names"
+        )),
+        Err(error) => print::note(format!(
+            "note: `{shown}` cannot be read ({problem}), and does not say which folders this data \
+             is of: {error:#}\n\
+             hint: `dowse index FOLDER` with the same folders writes it anew"
+        )),
+    }
+}
+
+/// The folder in a data folder in which everything is kept.
+const STORE: &str = "store";
+
+/// What a data folder says of its folders.
+enum Memory {
+    /// Nothing.
+    None,
+    /// This user may not look.
+    Closed,
+    /// Something that cannot be read.
+    Damaged(String),
+    Whole(Remembered),
+}
+
+fn read(data_dir: &Path) -> Memory {
+    match fs_err::read(data_dir.join(REMEMBERED)) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(remembered) => Memory::Whole(remembered),
+            Err(error) => Memory::Damaged(error.to_string()),
+        },
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Memory::None,
+            ErrorKind::PermissionDenied => Memory::Closed,
+            _ => Memory::Damaged(error.to_string()),
+        },
+    }
+}
+
+fn write(data_dir: &Path, remembered: &Remembered) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(remembered)?;
+    // Searches that name no folder read this file at any time, of all sets.
+    Ok(write_whole(&data_dir.join(REMEMBERED), text.as_bytes())?)
+}
+
+/// Keeps a file that cannot be read beside the one that takes its place.
+fn set_aside(data_dir: &Path, problem: &str) {
+    let (file, aside) = (data_dir.join(REMEMBERED), data_dir.join(SET_ASIDE));
+    if fs_err::rename(&file, &aside).is_ok() {
+        print::note(format!(
+            "note: `{}` could not be read ({problem}), and is kept as `{SET_ASIDE}`",
+            file.display()
+        ));
+    }
 }
 
 /// Tells whether something is at a path; what may not be looked at is there.
 fn is_there(path: &Path) -> bool {
     match fs_err::metadata(path) {
         Ok(_) => true,
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        Err(error) => error.kind() != ErrorKind::NotFound,
     }
 }
 
@@ -421,6 +540,42 @@ mod tests {
         assert_eq!(home.here().len(), 1);
     }
 
+    /// A set whose file was damaged or gone was left out without a word.
+    #[test]
+    fn a_set_that_does_not_say_its_folders_is_found_by_its_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = user_data(folder.path(), "work");
+        let inside = user_data(folder.path(), "a/deep");
+        let a = fs_err::canonicalize(folder.path().join("a")).unwrap();
+        let made = here.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        let file = made.join(REMEMBERED);
+        let folders_in = |_: &Path| Ok(vec![a.clone()]);
+        let none = |_: &Path| Ok(vec![]);
+        let whole = fs_err::read_to_string(&file).unwrap();
+        let damages: [&[u8]; 5] =
+            [b"", b"{", &whole.as_bytes()[..whole.len() / 2], b"\xff\xfe", b"{\"folders\": 3}"];
+        for damage in damages {
+            fs_err::write(&file, damage).unwrap();
+            here.mend(&none);
+            assert_eq!(fs_err::read(&file).unwrap(), damage, "nothing better is known");
+            here.mend(&folders_in);
+            assert_eq!(inside.here()[0].data_dir, made);
+            assert_eq!(fs_err::read(made.join(SET_ASIDE)).unwrap(), damage);
+        }
+        // A folder that is only begun is no set; one with data is.
+        fs_err::remove_file(&file).unwrap();
+        here.mend(&folders_in);
+        assert!(!file.exists() && here.all().is_empty());
+        fs_err::create_dir(made.join(STORE)).unwrap();
+        assert_eq!(here.all().len(), 1, "it is there, whatever it is of");
+        here.mend(&folders_in);
+        assert_eq!(inside.here()[0].folders, std::slice::from_ref(&a));
+        // Who makes it again sets aside what cannot be read.
+        fs_err::write(&file, "{").unwrap();
+        here.place(std::slice::from_ref(&a), Purpose::Make).unwrap();
+        assert_eq!(here.here()[0].folders, [a]);
+    }
+
     #[test]
     fn a_folder_inside_of_an_indexed_one_is_in_its_set() {
         let folder = tempfile::tempdir().unwrap();
@@ -478,7 +633,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let here = user_data(folder.path(), "work");
         let earlier = here.working.join(EARLIER);
-        fs_err::create_dir_all(earlier.join("store")).unwrap();
+        fs_err::create_dir_all(earlier.join(STORE)).unwrap();
         assert_eq!(here.place(&[folder.path().to_owned()], Purpose::Make).unwrap(), earlier);
         let remembered = here.remembered();
         assert_eq!((remembered.len(), &remembered[0].data_dir), (1, &earlier));

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, anyhow, bail};
 
+use super::overrides::Unfit;
 use super::{
     Config, EmbedderProvider, LlmProvider, RerankerProvider, overrides, values, variables,
 };
@@ -86,8 +87,9 @@ pub(crate) fn load_as_written(
             anyhow::ensure!(
                 path.exists(),
                 "there is no configuration `{}`\n\
-                 hint: check the path; `dowse init` drafts a `dowse.toml`",
-                path.display()
+                 hint: check the path{}; `dowse init` drafts a `dowse.toml`",
+                path.display(),
+                named_by_variable(path, variable)
             );
             fs_err::read_to_string(path)?
         }
@@ -96,6 +98,7 @@ pub(crate) fn load_as_written(
     let shown = file.as_deref().unwrap_or(Path::new("the defaults")).display().to_string();
     tracing::info!(from = shown, "configuration read");
     variables::warn_of_misspelt(&text);
+    variables::check_kernels(variable)?;
     let mut config = parse(&text, &shown, variable)?;
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     config.data_dir = base.join(&config.data_dir);
@@ -106,6 +109,12 @@ pub(crate) fn load_as_written(
     Ok(Loaded { config, file })
 }
 
+/// Says that a variable names the file: nobody typed it.
+fn named_by_variable(path: &Path, variable: &dyn Fn(&str) -> Option<String>) -> &'static str {
+    let is_named = variable("DOWSE_CONFIG").is_some_and(|named| Path::new(&named) == path);
+    if is_named { ", which the variable `DOWSE_CONFIG` names" } else { "" }
+}
+
 fn parse(
     text: &str,
     shown: &str,
@@ -114,18 +123,27 @@ fn parse(
     // The text is read first without the environment: its errors know their line.
     let config: Config = toml::from_str(text).map_err(|error| explain(&error, shown))?;
     let mut table: toml::Table = toml::from_str(text).context("the file is not valid TOML")?;
-    let set = overrides::apply(&mut table, variable);
+    let set = overrides::apply(&mut table, variable).map_err(unfit)?;
     if set.is_empty() {
         return Ok(config);
     }
     let variables: Vec<String> =
         set.iter().map(|setting| format!("`{}`", overrides::variable_of(setting))).collect();
     table.try_into().map_err(|error: toml::de::Error| {
-        anyhow!("{}", in_words(error.message())).context(format!(
-            "a variable does not fit its setting: one of {}",
-            variables.join(", ")
-        ))
+        anyhow!("{}", in_words(error.message()))
+            .context(format!("the file does not hold with {}", variables.join(", ")))
     })
+}
+
+/// Says which variable does not fit its setting.
+fn unfit(Unfit { setting, problem }: Unfit) -> anyhow::Error {
+    let variable = overrides::variable_of(setting);
+    let hint = nearest_key(&problem).map(|meant| format!("\nhint: did you mean `{meant}`?"));
+    anyhow!(
+        "the variable `{variable}` does not fit `{setting}`: {}{}",
+        in_words(&problem),
+        hint.unwrap_or_default()
+    )
 }
 
 /// Adds the file and the nearest known key to the parser's error, which shows the line.
@@ -264,6 +282,33 @@ mod tests {
         assert!(shown.contains("127.0.0.1:9") && shown.contains("b.example"), "{shown}");
     }
 
+    /// Of several variables none was named, and a folder called `2024` was no path.
+    #[test]
+    fn the_variable_that_does_not_fit_is_named() {
+        let right = [
+            ("DOWSE_DATA_DIR", "2024"),
+            ("DOWSE_STORE_POSTGRES_SCHEMA", "123"),
+            ("DOWSE_EMBEDDER_MODEL", "true"),
+            ("DOWSE_AUTH_JWT_ISSUER", "https://issuer.example"),
+            ("DOWSE_AUTH_JWT_AUDIENCE", "dowse"),
+            ("DOWSE_LIMITS_CONNECTIONS", "10"),
+        ];
+        let said = parsed("", &right);
+        assert!(said.starts_with("ServerConfig"), "{said}");
+        for (name, value) in [
+            ("DOWSE_LIMITS_RESULT_CHARS", "many"),
+            ("DOWSE_FILES_WATCH", "yes"),
+            ("DOWSE_STORE_ENGINE", "qdrnt"),
+            ("DOWSE_SERVER_LISTEN", "7700"),
+        ] {
+            let given: Vec<(&str, &str)> = right.into_iter().chain([(name, value)]).collect();
+            let said = parsed("", &given);
+            assert!(said.contains(&format!("the variable `{name}`")), "{said}");
+            assert!(!said.contains("DATA_DIR"), "{said}");
+        }
+        assert!(parsed("", &[("DOWSE_STORE_ENGINE", "qdrnt")]).contains("did you mean `qdrant`?"));
+    }
+
     #[test]
     fn every_override_reaches_a_setting_of_the_file() {
         for setting in overrides::SETTINGS {
@@ -272,10 +317,8 @@ mod tests {
             // and one that does not exist complains about its name.
             let mut table = toml::Table::new();
             let odd = |asked: &str| (asked == name).then(|| "\u{1}odd".to_owned());
-            overrides::apply(&mut table, &odd);
-            if let Err(error) = table.try_into::<Config>() {
-                let error: toml::de::Error = error;
-                assert!(!error.message().contains("unknown field"), "{setting}: {error}");
+            if let Err(unfit) = overrides::apply(&mut table, &odd) {
+                assert!(!unfit.problem.contains("unknown field"), "{setting}: {unfit:?}");
             }
         }
     }

@@ -6,6 +6,8 @@
 
 use toml::{Table, Value};
 
+use super::Config;
+
 /// Settings that hold one value, as paths.
 pub(crate) const SETTINGS: &[&str] = &[
     "data_dir",
@@ -120,24 +122,56 @@ pub(crate) fn variable_of(setting: &str) -> String {
     format!("DOWSE_{}", setting.replace('.', "_").to_uppercase())
 }
 
-/// Puts the variables that are set into the table, and tells which settings they set.
+/// A variable whose value its setting cannot have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    pub(crate) setting: &'static str,
+    /// Why, in the words of the parser.
+    pub(crate) problem: String,
+}
+
+/// Puts the variables that are set into the table of a file, and tells which settings they set.
+///
+/// # Errors
+///
+/// With the first variable whose value its setting cannot have.
 pub(crate) fn apply(
     table: &mut Table,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Vec<&'static str> {
+) -> Result<Vec<&'static str>, Unfit> {
+    let file = table.clone();
     let mut set = Vec::new();
     for setting in SETTINGS {
         let Some(text) = variable(&variable_of(setting)) else { continue };
-        let value = if LISTS.contains(setting) {
-            let elements = text.split(',').map(str::trim).filter(|element| !element.is_empty());
-            Value::Array(elements.map(|element| Value::String(element.to_owned())).collect())
-        } else {
-            scalar(&text)
-        };
-        insert(table, setting, value);
+        insert(table, setting, fitting(&file, setting, &text)?);
         set.push(*setting);
     }
-    set
+    Ok(set)
+}
+
+/// Reads a variable as its setting takes it: a folder or a schema may be called `2024` or `true`.
+fn fitting(file: &Table, setting: &'static str, text: &str) -> Result<Value, Unfit> {
+    let of_file = |value: Value| {
+        let mut table = file.clone();
+        insert(&mut table, setting, value);
+        table.try_into::<Config>()
+    };
+    let read = if LISTS.contains(&setting) {
+        let elements = text.split(',').map(str::trim).filter(|element| !element.is_empty());
+        Value::Array(elements.map(|element| Value::String(element.to_owned())).collect())
+    } else {
+        scalar(text)
+    };
+    let mut problem = None;
+    for value in [read, Value::String(text.to_owned())] {
+        match of_file(value.clone()) {
+            Ok(_) => return Ok(value),
+            // What a section needs beside it may be in other variables.
+            Err(error) if error.message().starts_with("missing field") => return Ok(value),
+            Err(error) => problem = problem.or(Some(error.message().to_owned())),
+        }
+    }
+    Err(Unfit { setting, problem: problem.unwrap_or_default() })
 }
 
 fn scalar(text: &str) -> Value {

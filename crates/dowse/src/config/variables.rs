@@ -3,6 +3,8 @@
 
 use std::sync::Once;
 
+use infer::local::{KERNELS_VARIABLE, kernel_names};
+
 use super::overrides::{SETTINGS, variable_of};
 use super::{
     CatalogueKind, Config, EmbedderProvider, EngineKind, LlmProvider, QdrantSection,
@@ -12,7 +14,7 @@ use crate::print;
 
 /// Variables that set something and are no setting of the file.
 const OTHERS: [&str; 5] =
-    ["DOWSE_CONFIG", "DOWSE_LOG", "DOWSE_LOG_FORMAT", "DOWSE_KERNELS", "DOWSE_POSTGRES_URL"];
+    ["DOWSE_CONFIG", "DOWSE_LOG", "DOWSE_LOG_FORMAT", KERNELS_VARIABLE, "DOWSE_POSTGRES_URL"];
 
 /// A variable that looks like one that sets something, and sets nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,52 @@ impl Unset {
     }
 }
 
+/// What every variable begins with.
+const PREFIX: &str = "DOWSE_";
+
+/// Variables that clients of a server read, and that hold its key.
+const OF_CLIENTS: [&str; 2] = ["DOWSE_KEY", "DOWSE_AUTHORIZATION"];
+
+/// What variables of the tests and measurements of this project begin with.
+const OF_TESTS: [&str; 2] = ["DOWSE_TEST_", "DOWSE_BENCH_"];
+
+/// Finds variables of this process that set nothing, are like none that does, and that a
+/// configuration does not name.
+pub(crate) fn without_effect_here(text: &str) -> Vec<String> {
+    let names = std::env::vars_os().filter(|(_, value)| !value.is_empty());
+    without_effect(names.filter_map(|(name, _)| name.into_string().ok()), text)
+}
+
+fn without_effect(names: impl Iterator<Item = String>, text: &str) -> Vec<String> {
+    let known: Vec<String> = SETTINGS.iter().map(|setting| variable_of(setting)).collect();
+    let is_known = |name: &str| {
+        known.iter().any(|known| known == name)
+            || OTHERS.contains(&name)
+            || OF_CLIENTS.contains(&name)
+            || OF_TESTS.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let mut found: Vec<String> = names
+        .filter(|name| name.starts_with(PREFIX) && !is_known(name) && !text.contains(name.as_str()))
+        .filter(|name| misspelt(std::iter::once(name.clone())).is_empty())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Holds that the instructions that are asked for are here: a model would be called damaged when
+/// the first text comes.
+pub(super) fn check_kernels(variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
+    let Some(wanted) = variable(KERNELS_VARIABLE) else { return Ok(()) };
+    let names = kernel_names();
+    anyhow::ensure!(
+        names.contains(&wanted.as_str()),
+        "the variable `{KERNELS_VARIABLE}` is `{wanted}`, and this machine has `{}`\n\
+         hint: unset it to take the fastest",
+        names.join("`, `")
+    );
+    Ok(())
+}
+
 /// Says once in a process which variables set nothing though they look as if.
 pub(super) fn warn_of_misspelt(text: &str) {
     static SAID: Once = Once::new();
@@ -67,7 +115,7 @@ fn misspelt(names: impl Iterator<Item = String>) -> Vec<Misspelt> {
     let settings = SETTINGS.iter().map(|setting| variable_of(setting));
     let known: Vec<String> = settings.chain(OTHERS.iter().map(|name| (*name).to_owned())).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let names = names.filter(|name| name.starts_with("DOWSE_") && !known.contains(&name.as_str()));
+    let names = names.filter(|name| name.starts_with(PREFIX) && !known.contains(&name.as_str()));
     let found = names.filter_map(|name| {
         let meant = meant_by(&name, &known)?.to_owned();
         Some(Misspelt { name, meant })
@@ -109,7 +157,7 @@ fn meant_by<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Takes a name apart: `SERVER` and `LISTEN`.
 fn in_section(name: &str) -> (&str, &str) {
-    let inner = name.strip_prefix("DOWSE_").unwrap_or(name);
+    let inner = name.strip_prefix(PREFIX).unwrap_or(name);
     inner.split_once('_').unwrap_or((inner, ""))
 }
 
@@ -216,6 +264,39 @@ mod tests {
         ] {
             assert_eq!(meant(name), None, "{name}");
         }
+    }
+
+    /// A name that is like no other set nothing without a word.
+    #[test]
+    fn a_variable_without_effect_is_found() {
+        let names = [
+            "DOWSE_FOO",
+            "DOWSE_AUTH_KEYS",
+            "DOWSE_KEY",
+            "DOWSE_SERVER_LISTEN",
+            "DOWSE_KERNELS",
+            "DOWSE_CI_KEY",
+            "DOWSE_SERVR_LISTEN",
+            "DOWSE_TEST_NODE",
+            "PATH",
+        ];
+        let names = names.into_iter().map(str::to_owned);
+        let text = "[[auth.keys]]\nname = \"ci\"\nkey_env = \"DOWSE_CI_KEY\"\n";
+        assert_eq!(without_effect(names, text), ["DOWSE_AUTH_KEYS", "DOWSE_FOO"]);
+    }
+
+    /// It was named by no command, and by the first search as a damaged model.
+    #[test]
+    fn instructions_that_are_not_here_are_refused() {
+        let check = |value: &str| {
+            check_kernels(&|name| (name == KERNELS_VARIABLE).then(|| value.to_owned()))
+        };
+        check("portable f32").unwrap();
+        let said = check("foo").unwrap_err().to_string();
+        assert!(
+            said.contains("`DOWSE_KERNELS` is `foo`") && said.contains("`portable f32`"),
+            "{said}"
+        );
     }
 
     /// One letter too few: the variable that was meant is named, or one that is as near.

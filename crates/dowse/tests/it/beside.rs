@@ -166,6 +166,25 @@ fn the_doctor_finds_what_is_wrong_and_says_the_remedy() {
     assert!(found["findings"][0]["what"].as_str().unwrap().contains("lissten"), "{found}");
 }
 
+/// The entry of a client was called well whatever answered at its address.
+#[test]
+fn the_doctor_speaks_mcp_to_what_a_client_calls() {
+    let server = serving();
+    let base = format!("http://{}", server.http().authority());
+    for (path, code, expected) in [
+        ("/mcp", 0, "where Dowse "),
+        ("/", 1, "does not speak MCP"),
+        ("/nonsense", 1, "does not speak MCP"),
+    ] {
+        let url = format!("{base}{path}");
+        let entry = serde_json::json!({ "mcpServers": { "dowse": { "url": url } } });
+        server.folder.write(".cursor/mcp.json", entry.to_string());
+        let said = text(&run(&server, &["doctor"]), code);
+        assert!(said.contains(expected), "{path}: {said}");
+        assert!(said.contains(&format!("`{base}/mcp`")), "{path}: {said}");
+    }
+}
+
 #[test]
 fn a_port_that_is_taken_is_found() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

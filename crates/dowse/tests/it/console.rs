@@ -434,6 +434,18 @@ fn a_click_on_a_value_shows_what_was_counted_and_nonsense_is_refused() {
         let below = text.split("Apply</button></form>").nth(1).unwrap_or_default();
         assert_eq!(below.starts_with("<p class=\"hint\">"), typed != "sort=nope", "{below}");
     }
+    // Of two that are refused, in the address or by the table itself, each is said, and the others
+    // stay.
+    for typed in
+        ["min.age=x&f.nope=1", "min.age=40&max.age=31&sort=nope", "min.age=40&max.age=31&f.zz=1"]
+    {
+        let text = page(http, &format!("/tables/people?f.name=Ann&{typed}"), "").text();
+        assert_eq!(text.matches("class=\"problem\"").count(), 2, "{typed}: {text}");
+        let rest = "href=\"/tables/people?f.name=Ann\">Show the rest";
+        assert!(text.contains(rest) && text.contains("name contains Ann"), "{typed}: {text}");
+    }
+    let alone = page(http, "/tables/people?f.nope=1&min.age=x", "").text();
+    assert!(!alone.contains("Show the rest"), "{alone}");
     let export = page(http, "/tables/people/export?format=csv&f.nope=1", "");
     assert_eq!(export.status, 400, "{}", export.text());
 }

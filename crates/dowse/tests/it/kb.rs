@@ -34,6 +34,28 @@ impl Fixture {
     }
 }
 
+/// `dowse status` spoke of folders alone: an upload without text was named nowhere.
+#[test]
+fn status_counts_documents_and_names_those_without_text() {
+    let fixture = Fixture::new();
+    fixture.run(&["create", "Rules"]);
+    fixture.run(&["collection", "create", "Rules", "Work"]);
+    fixture.0.write("leave.md", "Annual leave is twenty days for everyone.");
+    fs_err::write(fixture.0.join("noise.bin"), [0_u8, 1, 2, 255, 0, 7]).unwrap();
+    for name in ["leave.md", "noise.bin"] {
+        let file = fixture.0.join(name);
+        // That one of them has no text is said, and no success.
+        let added = ["add", "Rules", file.to_str().unwrap(), "--collection", "Work"];
+        fixture.command(&added).output().unwrap();
+    }
+    let mut status = dowse("status");
+    status.arg("--config").arg(fixture.0.join("dowse.toml")).arg("--missing");
+    let said = status.output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("1 knowledge base: 1 indexed, without text: 1 failed"), "{said}");
+    assert!(said.contains("failed: Rules / Work / noise.bin: "), "{said}");
+}
+
 #[test]
 fn objects_live_and_die_on_the_command_line() {
     let fixture = Fixture::new();

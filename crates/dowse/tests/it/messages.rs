@@ -62,6 +62,55 @@ fn a_key_without_its_variable_names_the_entry() {
     says(&mut command(&folder, &["check"]), 2, &["`auth.keys` entry `me`", "`NO_SUCH_KEY`"]);
 }
 
+/// Of a wrong variable nothing was said, or a flag was named that nobody had typed.
+#[test]
+fn a_variable_with_a_wrong_value_is_named() {
+    let folder = Folder::new();
+    for (name, value) in [
+        ("DOWSE_KERNELS", "foo"),
+        ("DOWSE_LOG_FORMAT", "xml"),
+        ("DOWSE_FILES_WATCH", "yes"),
+        ("DOWSE_CONFIG", "nowhere.toml"),
+    ] {
+        for words in [["status"], ["check"]] {
+            says(command(&folder, &words).env(name, value), 2, &[&format!("`{name}`"), value]);
+        }
+        says(command(&folder, &["status"]).env(name, ""), 1, &["nothing is indexed here"]);
+    }
+    says(command(&folder, &["status"]).env("DOWSE_LOG", "inof"), 1, &["`DOWSE_LOG`", "inof"]);
+    folder.write("documents/a.md", "The harbour crane is painted in May.\n");
+    let mut index = command(&folder, &["index", "documents", "--no-model"]);
+    assert!(index.output().unwrap().status.success());
+    let mut doctor = command(&folder, &["doctor", "--no-model"]);
+    says(doctor.env("DOWSE_FOO", "1"), 0, &["note     variable: `DOWSE_FOO`"]);
+    let mut doctor = command(&folder, &["doctor", "--no-model"]);
+    says(doctor.env("DOWSE_KERNELS", "foo"), 1, &["PROBLEM", "`DOWSE_KERNELS`"]);
+}
+
+/// A set whose list of folders was damaged was left out without a word.
+#[test]
+fn a_set_of_folders_with_a_damaged_list_is_found_again() {
+    let folder = Folder::new();
+    for name in ["one", "two"] {
+        folder.write(&format!("{name}/a.md"), format!("The harbour crane {name} is painted.\n"));
+        let mut index = command(&folder, &["index", name, "--no-model"]);
+        assert!(index.output().unwrap().status.success());
+    }
+    let sets = fs_err::read_dir(folder.join(".local/share/dowse/folders")).unwrap();
+    let first = sets.map(|entry| entry.unwrap().path().join("folders.json")).min().unwrap();
+    let search = || command(&folder, &["search", "crane", "--no-model"]);
+    for is_there in [true, false] {
+        match is_there {
+            true => fs_err::write(&first, "{\"folders\": [\"/o").unwrap(),
+            false => fs_err::remove_file(&first).unwrap(),
+        }
+        says(&mut search(), 0, &["was written anew", "/one/a.md", "/two/a.md"]);
+        let again = search().output().unwrap();
+        assert!(!String::from_utf8_lossy(&again.stderr).contains("folders.json"));
+    }
+    assert!(first.with_file_name("folders.json.damaged").is_file());
+}
+
 #[test]
 fn what_is_not_there_is_named() {
     let folder = Folder::new();

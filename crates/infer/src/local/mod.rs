@@ -33,7 +33,7 @@ mod tiny_graph;
 
 pub use container::MAX_CONTAINER_BYTES;
 pub use cross_encoder::{CrossEncoder, MAX_PAIRS};
-pub use e5::{E5Embedder, KERNELS_VARIABLE, MAX_TOKENS};
+pub use e5::{E5Embedder, KERNELS_VARIABLE, MAX_TOKENS, kernel_names};
 pub use graph::MAX_GRAPH_BYTES;
 pub use modern::{MAX_CHECKPOINT_BYTES, ModernCrossEncoder, ModernEmbedder};
 pub use onnx::OnnxEmbedder;

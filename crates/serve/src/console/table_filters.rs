@@ -37,88 +37,136 @@ pub(super) const PREFIXES: [&str; 5] = ["f.", "is.", "begins.", "min.", "max."];
 /// The part of an address that names the field of which all listed values are shown.
 const ALL_OF: &str = "all";
 
-/// Reads `f.NAME` (values as the table's own filter takes them), `is.NAME` (one value exactly, as
-/// JSON), `begins.NAME`, `min.NAME` and `max.NAME` of an address.
+/// Reads the filters of an address.
 ///
-/// Fails when a part names no field, or holds what the field cannot: an address never shows more
-/// than it asks for.
+/// Fails with the first that cannot be read: an address never shows more than it asks for.
 pub(super) fn read_filters(
     fields: &[(String, Value)],
     params: &Params,
 ) -> Result<Map<String, Value>, ToolError> {
-    check_names(fields, params)?;
-    let mut filters = Map::new();
-    for (name, field) in fields {
-        if let Some(text) = params.get(&format!("is.{name}")) {
-            filters.insert(name.clone(), exact(field, text));
-            continue;
-        }
-        if let Some(text) = params.get(&format!("begins.{name}")) {
-            filters.insert(name.clone(), json!({ "starts_with": text }));
-            continue;
-        }
-        let given_name = format!("f.{name}");
-        let given: Vec<&str> = params.all(&given_name).collect();
-        if is_range(field) && given.is_empty() {
-            let end = |which: &str| {
-                let key = format!("{which}.{name}");
-                params.get(&key).map(|text| value_of(&key, field, text)).transpose()
-            };
-            // An end that nobody gave is none: the last value there is would make a range that
-            // begins behind it an empty one.
-            let range = match (end("min")?, end("max")?) {
-                (None, None) => continue,
-                (Some(least), Some(most)) => json!([least, most]),
-                (Some(least), None) => json!({ "min": least }),
-                (None, Some(most)) => json!({ "max": most }),
-            };
-            filters.insert(name.clone(), range);
-            continue;
-        }
-        let given: Vec<Value> = given
-            .into_iter()
-            .map(|text| value_of(&given_name, field, text))
-            .collect::<Result<_, _>>()?;
-        let value = match given.as_slice() {
-            [] => continue,
-            _ if is_list(field) => Value::Array(given),
-            [_] if is_range(field) => Value::Array(given),
-            [one] => one.clone(),
-            _ => {
-                let message = format!("`{given_name}` is given {} times", given.len());
-                return Err(ToolError::bad_request(message)
-                    .with_detail("field", name.as_str())
-                    .with_hint("this field takes one value in an address"));
-            }
-        };
-        filters.insert(name.clone(), value);
-    }
-    Ok(filters)
+    let (filters, refused) = read_each(fields, params);
+    refused.into_iter().next().map_or(Ok(filters), Err)
 }
 
-/// Refuses what names no field, has no meaning for it, or is too long to be read.
-fn check_names(fields: &[(String, Value)], params: &Params) -> Result<(), ToolError> {
-    for (key, text) in params.pairs().filter(|(_, text)| !text.trim().is_empty()) {
-        let Some(prefix) = PREFIXES.iter().find(|prefix| key.starts_with(*prefix)) else {
+/// Reads `f.NAME` (values as the table's own filter takes them), `is.NAME` (one value exactly, as
+/// JSON), `begins.NAME`, `min.NAME` and `max.NAME` of an address. Gives what holds, and for each
+/// part that names no field, or holds what the field cannot, why not.
+pub(super) fn read_each(
+    fields: &[(String, Value)],
+    params: &Params,
+) -> (Map<String, Value>, Vec<ToolError>) {
+    let mut refused = without_field_errors(fields, params);
+    let mut filters = Map::new();
+    for (name, field) in fields {
+        match of_field(name, field, params) {
+            Ok(Some(value)) => {
+                filters.insert(name.clone(), value);
+            }
+            Ok(None) => {}
+            Err(error) => refused.push(error),
+        }
+    }
+    (filters, refused)
+}
+
+/// Reads what an address asks of one field; nothing where it asks nothing.
+fn of_field(name: &str, field: &Value, params: &Params) -> Result<Option<Value>, ToolError> {
+    check_parts(name, field, params)?;
+    if let Some(text) = params.get(&format!("is.{name}")) {
+        return Ok(Some(exact(field, text)));
+    }
+    if let Some(text) = params.get(&format!("begins.{name}")) {
+        return Ok(Some(json!({ "starts_with": text })));
+    }
+    let given_name = format!("f.{name}");
+    let given: Vec<&str> = params.all(&given_name).collect();
+    if is_range(field) && given.is_empty() {
+        let end = |which: &str| {
+            let key = format!("{which}.{name}");
+            params.get(&key).map(|text| value_of(&key, field, text)).transpose()
+        };
+        // An end that nobody gave is none: the last value there is would make a range that
+        // begins behind it an empty one.
+        return Ok(match (end("min")?, end("max")?) {
+            (None, None) => None,
+            (Some(least), Some(most)) => Some(json!([least, most])),
+            (Some(least), None) => Some(json!({ "min": least })),
+            (None, Some(most)) => Some(json!({ "max": most })),
+        });
+    }
+    let given: Vec<Value> = given
+        .into_iter()
+        .map(|text| value_of(&given_name, field, text))
+        .collect::<Result<_, _>>()?;
+    Ok(match given.as_slice() {
+        [] => None,
+        _ if is_list(field) => Some(Value::Array(given)),
+        [_] if is_range(field) => Some(Value::Array(given)),
+        [one] => Some(one.clone()),
+        _ => {
+            let message = format!("`{given_name}` is given {} times", given.len());
+            return Err(ToolError::bad_request(message)
+                .with_detail("field", name)
+                .with_hint("this field takes one value in an address"));
+        }
+    })
+}
+
+/// Says of each part that names no field which fields there are; once for each name.
+fn without_field_errors(fields: &[(String, Value)], params: &Params) -> Vec<ToolError> {
+    let mut said: Vec<&str> = Vec::new();
+    let mut errors = Vec::new();
+    for (key, _) in params.pairs().filter(|(_, text)| !text.trim().is_empty()) {
+        let Some(name) = PREFIXES.iter().find_map(|prefix| key.strip_prefix(prefix)) else {
             continue;
         };
-        let name = &key[prefix.len()..];
-        let Some((_, field)) = fields.iter().find(|(known, _)| known == name) else {
-            let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(ToolError::bad_request(format!("`{key}`: there is no field `{name}`"))
+        if said.contains(&name) || fields.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        said.push(name);
+        let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        errors.push(
+            ToolError::bad_request(format!("`{key}`: there is no field `{name}`"))
                 .with_detail("field", name)
                 .with_detail("allowed", names)
-                .with_hint("take it out of the address, or choose a filter at the side"));
-        };
+                .with_hint("take it out of the address, or choose a filter at the side"),
+        );
+    }
+    errors
+}
+
+/// Refuses parts that have no meaning for a field, are too long to be read, or of which one would
+/// take the place of another.
+fn check_parts(name: &str, field: &Value, params: &Params) -> Result<(), ToolError> {
+    let is_given = |prefix: &&str| params.get(&format!("{prefix}{name}")).is_some();
+    let given: Vec<&str> = PREFIXES.into_iter().filter(is_given).collect();
+    for prefix in &given {
+        let key = format!("{prefix}{name}");
         if matches!(*prefix, "min." | "max.") && !is_range(field) {
             return Err(ToolError::bad_request(format!("`{key}`: `{name}` has no range"))
                 .with_detail("field", name)
                 .with_hint(format!("write `f.{name}` for a value of it")));
         }
-        if text.len() > MAX_FILTER_BYTES {
-            let message = format!("`{key}` has {} bytes, which is too long", text.len());
+        let n_bytes = params.all(&key).map(str::len).max().unwrap_or_default();
+        if n_bytes > MAX_FILTER_BYTES {
+            let message = format!("`{key}` has {n_bytes} bytes, which is too long");
             return Err(ToolError::bad_request(message).with_detail("field", name));
         }
+        let n_given = params.all(&key).count();
+        if *prefix != "f." && n_given > 1 {
+            let message = format!("`{key}` is given {n_given} times");
+            return Err(ToolError::bad_request(message)
+                .with_detail("field", name)
+                .with_hint("it takes one value in an address"));
+        }
+    }
+    if let [one, other, ..] = given.as_slice()
+        && given != ["min.", "max."]
+    {
+        let message = format!("`{one}{name}` and `{other}{name}` are given together");
+        return Err(ToolError::bad_request(message)
+            .with_detail("field", name)
+            .with_hint("a field is filtered in one way at a time"));
     }
     Ok(())
 }
@@ -215,6 +263,8 @@ fn values(
     let is_plain = |value: &Value| {
         is_list && !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
     };
+    let others_out =
+        |params: &Params| params.without(&exact_key).without(&format!("begins.{name}"));
     let link = |value: &Value| -> (Params, bool) {
         if let Some(beginning) = beginning_of(value).filter(|_| !is_list) {
             let begins_key = format!("begins.{name}");
@@ -227,7 +277,7 @@ fn values(
         }
         if is_plain(value) {
             let text = shown(value);
-            return (params.without(&exact_key).toggled(&key, &text), params.has(&key, &text));
+            return (others_out(params).toggled(&key, &text), params.has(&key, &text));
         }
         let json = value.to_string();
         let is_chosen = params.has(&exact_key, &json);
@@ -238,9 +288,8 @@ fn values(
         // Values that no list has room for can be typed.
         @if !is_list || is_cut(rows, facet) {
             form .row method="get" action=(viewer.href(&format!("/tables/{}", encoded(&view.name)))) {
-                @let rest = without_field(params, name);
                 // Of values in a list one more is added.
-                (kept(if is_list { params } else { &rest }, if is_list { "" } else { &key }))
+                (kept(&if is_list { others_out(params) } else { without_field(params, name) }, ""))
                 @let label = typed_label(field);
                 input type="text" name=(key) value=(if is_list { String::new() } else { view.typed(params, name, &key) }) aria-label=(format!("{name} {label}")) placeholder=(label);
             }
@@ -430,6 +479,12 @@ mod tests {
             (vec![("f.ok", "maybe")], "`f.ok`"),
             (vec![("f.host", "a"), ("f.host", "b")], "`f.host`"),
             (vec![("f.host", long.as_str())], "`f.host`"),
+            // One of them was passed over in silence.
+            (vec![("is.host", "a"), ("f.host", "b")], "`f.host`"),
+            (vec![("is.host", "a"), ("is.host", "b")], "`is.host`"),
+            (vec![("begins.host", "a"), ("f.host", "b")], "`f.host`"),
+            (vec![("min.age", "1"), ("f.age", "3")], "`f.age`"),
+            (vec![("max.age", "1"), ("max.age", "3")], "`max.age`"),
         ] {
             let error = read_filters(&fields(), &params(&pairs)).unwrap_err();
             assert!(error.message.contains(named), "{}", error.message);
@@ -437,6 +492,26 @@ mod tests {
             assert_eq!(error.details.get("field"), Some(&json!(field)), "{}", error.message);
         }
         assert!(read_filters(&fields(), &params(&[("f.nope", " "), ("sort", "x")])).is_ok());
+    }
+
+    /// A second refused filter took all others with it.
+    #[test]
+    fn every_refused_filter_is_named_and_the_others_hold() {
+        let given = [
+            ("f.nope", "1"),
+            ("f.host", "api"),
+            ("f.age", "abc"),
+            ("f.ok", "maybe"),
+            ("f.zz", "2"),
+            ("is.at", "1704085200000"),
+        ];
+        let (filters, refused) = read_each(&fields(), &params(&given));
+        let mut named: Vec<&str> =
+            refused.iter().filter_map(|error| error.details["field"].as_str()).collect();
+        named.sort_unstable();
+        assert_eq!(named, ["age", "nope", "ok", "zz"]);
+        let held = json!({ "host": "api", "at": { "eq": 1_704_085_200_000_i64 } });
+        assert_eq!(Value::Object(filters), held);
     }
 
     #[test]

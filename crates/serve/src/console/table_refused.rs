@@ -9,18 +9,21 @@ use tools::{Code, ToolError};
 use super::layout::{Section, failed_page, problem, sentence};
 use super::params::Params;
 use super::table_chips::{chips, without_field};
-use super::table_filters::{filter_side, read_filters};
+use super::table_filters::{filter_side, read_each};
 use super::tables::{View, address, field_table};
 use super::viewer::Viewer;
 
 /// What an address asks of a table that cannot be shown.
 pub(super) struct Refused {
-    /// The field whose filter it is; none where it is the order or the place.
-    field: Option<String>,
+    /// Each with the field whose filter it is; none where it is the order or the place.
+    reasons: Vec<(Option<String>, String)>,
     /// The address as it was given.
     typed: Params,
-    why: String,
 }
+
+/// Reasons that a page shows, and that a table is asked for beyond those that can be seen in the
+/// address alone.
+const MAX_SHOWN: usize = 8;
 
 impl View {
     /// What the box of a filter holds: what was typed, also where it is refused.
@@ -29,15 +32,20 @@ impl View {
         refused.map_or(params, |refused| &refused.typed).text(key).to_owned()
     }
 
-    /// Tells whether the filter of a field is the one that cannot be read.
+    /// Tells whether the filter of a field is one that cannot be read.
     pub(super) fn is_refused(&self, name: &str) -> bool {
-        self.refused.as_ref().is_some_and(|refused| refused.field.as_deref() == Some(name))
+        self.reasons(name).next().is_some()
     }
 
     /// Says below the filter of a field why it is refused, where it is.
     pub(super) fn why_refused(&self, name: &str) -> Markup {
-        let why = self.refused.as_ref().filter(|_| self.is_refused(name));
-        html! { @if let Some(refused) = why { p .hint { (sentence(&refused.why)) } } }
+        html! { @for why in self.reasons(name) { p .hint { (sentence(why)) } } }
+    }
+
+    fn reasons<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let reasons = self.refused.iter().flat_map(|refused| &refused.reasons);
+        let of_field = reasons.filter(move |(field, _)| field.as_deref() == Some(name));
+        of_field.map(|(_, why)| why.as_str())
     }
 }
 
@@ -46,32 +54,52 @@ pub(super) async fn refused(
     viewer: &Viewer,
     mut view: View,
     params: &Params,
-    error: &ToolError,
+    mut errors: Vec<ToolError>,
 ) -> Response {
-    let (field, rest) = without_refused(params, error);
-    // A second slip takes the rest with it: the page says one at a time.
-    let rest = if read_filters(&view.fields, &rest).is_ok() { rest } else { Params::default() };
-    view.filters = read_filters(&view.fields, &rest).unwrap_or_default();
-    view.refused = Some(Refused { field, typed: params.clone(), why: error.message.clone() });
-    let mut facets = view.arguments();
-    facets["format"] = json!("stats");
-    facets["pageSize"] = json!(1);
-    // Without counts the filters are there all the same; a server that cannot answer is not asked
-    // a second time.
-    let facets = if error.code == Code::BadRequest {
-        viewer.tool("query_table", facets).await.ok()
-    } else {
-        None
+    let mut rest = params.without("cursor");
+    for error in &errors {
+        rest = without_refused(&rest, error);
+    }
+    // What is left may hold what the table itself refuses: it is asked until it can be shown. A
+    // server that cannot answer is not asked a second time.
+    let can_answer = errors.iter().all(|error| error.code == Code::BadRequest);
+    let n_seen = errors.len();
+    let facets = loop {
+        view.filters = read_each(&view.fields, &rest).0;
+        if !can_answer {
+            break None;
+        }
+        let mut arguments = view.facets();
+        if let Some(sort) = rest.get("sort") {
+            arguments["sort"] = json!({ "id": sort, "desc": rest.get("desc").is_some() });
+        }
+        match viewer.tool("query_table", arguments).await {
+            Ok(reply) => break Some(reply.value),
+            Err(error) => {
+                let less = without_refused(&rest, &error);
+                let is_known = error.code != Code::BadRequest || less == rest;
+                if is_known || errors.len() == n_seen + MAX_SHOWN {
+                    break None;
+                }
+                rest = less;
+                errors.push(error);
+            }
+        }
     };
-    let facets = facets.map_or(Value::Null, |reply| reply.value);
-    let has_rest = !rest.to_query().is_empty();
+    let reasons = errors.iter().map(|error| (field_of(error), error.message.clone()));
+    view.refused = Some(Refused { reasons: reasons.collect(), typed: params.clone() });
+    // A link leads to what can be shown, and never here.
+    let has_rest = facets.is_some() && !rest.to_query().is_empty() && rest != *params;
+    // Without counts the filters are there all the same.
+    let facets = facets.unwrap_or(Value::Null);
     let body = html! {
         p .crumbs { a href=(viewer.href("/tables")) { "Tables" } " / " (view.name) }
         div .head { h1 { (view.name) } div .actions { a .button.small.narrow href="#filters" { "Filters" } } }
         (chips(viewer, &view, &rest))
         div .split {
             div {
-                (problem(error))
+                @for error in errors.iter().take(MAX_SHOWN) { (problem(error)) }
+                @if errors.len() > MAX_SHOWN { p { "And " (errors.len() - MAX_SHOWN) " others." } }
                 div .actions {
                     @if has_rest { a .button href=(address(viewer, &view, &rest)) { "Show the rest of this view" } }
                     a .button href=(address(viewer, &view, &Params::default())) { "Show the whole table" }
@@ -82,20 +110,24 @@ pub(super) async fn refused(
             aside #filters aria-label="Filters" { (filter_side(viewer, &view, &rest, &facets)) }
         }
     };
-    failed_page(viewer, Section::Tables, &view.name, error, &body)
+    let first = errors.first().cloned().unwrap_or_else(|| ToolError::bad_request("no filter"));
+    failed_page(viewer, Section::Tables, &view.name, &first, &body)
 }
 
-/// The field of the filter that an error is about, and the address without what it is about.
-fn without_refused(params: &Params, error: &ToolError) -> (Option<String>, Params) {
-    let said = |name: &str| error.details.get(name).and_then(Value::as_str);
-    // A place in the rows belongs to their filters and their order.
-    let params = params.without("cursor");
-    match (said("field"), said("argument")) {
-        (Some(field), _) => (Some(field.to_owned()), without_field(&params, field)),
+/// The field of the filter that an error is about.
+fn field_of(error: &ToolError) -> Option<String> {
+    error.details.get("field").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// The address without what an error is about.
+fn without_refused(params: &Params, error: &ToolError) -> Params {
+    let argument = error.details.get("argument").and_then(Value::as_str);
+    match (field_of(error), argument) {
+        (Some(field), _) => without_field(params, &field),
         (None, Some(argument)) if argument.starts_with("sort") => {
-            (None, params.without("sort").without("desc"))
+            params.without("sort").without("desc")
         }
-        (None, _) => (None, params),
+        (None, _) => params.clone(),
     }
 }
 
@@ -105,17 +137,16 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_taken_out_and_the_rest_stays() {
-        let given = ["f.city", "min.age", "sort", "desc", "cursor"];
+        let given = ["f.city", "min.age", "sort", "desc"];
         let given = given.map(|name| (name.to_owned(), "1".to_owned()));
         let params = Params::new(given.to_vec());
-        let check = |error: ToolError, field: Option<&str>, left: &[&str]| {
-            let (named, rest) = without_refused(&params, &error);
-            assert_eq!(named.as_deref(), field);
+        let check = |error: ToolError, left: &[&str]| {
+            let rest = without_refused(&params, &error);
             assert_eq!(rest.pairs().map(|(name, _)| name).collect::<Vec<_>>(), left);
         };
         let error = || ToolError::bad_request("no");
-        check(error().with_detail("field", "age"), Some("age"), &["f.city", "sort", "desc"]);
-        check(error().with_detail("argument", "sort[0].id"), None, &["f.city", "min.age"]);
-        check(error(), None, &["f.city", "min.age", "sort", "desc"]);
+        check(error().with_detail("field", "age"), &["f.city", "sort", "desc"]);
+        check(error().with_detail("argument", "sort[0].id"), &["f.city", "min.age"]);
+        check(error(), &["f.city", "min.age", "sort", "desc"]);
     }
 }

@@ -15,7 +15,7 @@ use super::params::{Params, encoded};
 use super::table_chart;
 use super::table_chips::chips;
 use super::table_export::FORMATS;
-use super::table_filters::{filter_side, read_filters};
+use super::table_filters::{filter_side, read_each, read_filters};
 use super::table_refused::{Refused, refused};
 use super::time::{counted, thousands};
 use super::viewer::Viewer;
@@ -147,6 +147,14 @@ impl View {
         }
         arguments
     }
+
+    /// The arguments that give the values to choose from; the rows come with another call.
+    pub(super) fn facets(&self) -> Value {
+        let mut arguments = self.arguments();
+        arguments["format"] = json!("stats");
+        arguments["pageSize"] = json!(1);
+        arguments
+    }
 }
 
 /// Reads what the address describes.
@@ -201,10 +209,11 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
         Ok(view) => view,
         Err(error) => return error_page(&viewer, &error),
     };
-    match read_filters(&view.fields, &params) {
-        Ok(filters) => view.filters = filters,
-        Err(error) => return refused(&viewer, view, &params, &error).await,
+    let (filters, errors) = read_each(&view.fields, &params);
+    if !errors.is_empty() {
+        return refused(&viewer, view, &params, errors).await;
     }
+    view.filters = filters;
     let mut rows = view.arguments();
     rows["pageSize"] = json!(PAGE_SIZE);
     if let Some(cursor) = params.get("cursor") {
@@ -213,10 +222,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     if let Some(sort) = params.get("sort") {
         rows["sort"] = json!({ "id": sort, "desc": params.get("desc").is_some() });
     }
-    let mut facets = view.arguments();
-    facets["format"] = json!("stats");
-    // The rows come with the other call.
-    facets["pageSize"] = json!(1);
+    let mut facets = view.facets();
     let moment = view
         .fields
         .iter()
@@ -230,7 +236,7 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>, params: Params
     let rows = match rows {
         Ok(reply) => reply.value,
         // A sort or cursor of the address that means nothing: no count is shown for it.
-        Err(error) => return refused(&viewer, view, &params, &error).await,
+        Err(error) => return refused(&viewer, view, &params, vec![error]).await,
     };
     let total = rows["total"].as_u64().unwrap_or_default() as usize;
     let body = html! {

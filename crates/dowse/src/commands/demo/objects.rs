@@ -13,6 +13,7 @@ use model::{Caller, Deadline};
 use serde::{Deserialize, Serialize};
 
 use super::{INDEX_WAIT, bundle};
+use crate::print;
 use crate::unfinished::write_whole;
 
 /// The name of the knowledge base.
@@ -133,7 +134,16 @@ impl Remembered {
     const FILE: &str = "demo-endpoint.json";
 
     fn read(data_dir: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs_err::read(data_dir.join(Self::FILE)).ok()?).ok()
+        let file = data_dir.join(Self::FILE);
+        let read = serde_json::from_slice(&fs_err::read(&file).ok()?).ok();
+        if read.is_none() {
+            // What is wrong in it is not shown: it holds a key.
+            print::note(format!(
+                "note: `{}` is damaged: the demo's endpoint gets a new address and key",
+                file.display()
+            ));
+        }
+        read
     }
 
     fn write(&self, data_dir: &Path) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! The files of clients: does what they start exist, and do the servers that they name answer?
+//! The files of clients: does what they start exist, and do the addresses that they call speak MCP?
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,12 @@ use clap::Parser as _;
 use serde_json::Value;
 
 use super::Finding;
+use super::endpoint::{self, Endpoint};
 use crate::cli::{Cli, Command};
 use crate::commands::connect::{PACKAGE, client_files, read_json};
-use crate::wiring::answers;
+use crate::commands::variable;
+use crate::config::load_as_written;
+use crate::print;
 
 /// Looks at every client file that is here and names Dowse.
 pub(super) fn findings() -> Vec<Finding> {
@@ -90,14 +93,107 @@ fn of_entry(check: &str, file: &str, name: &str, entry: &Value) -> Option<Findin
     let Some(url) = called.or(bridged.copied().filter(|_| !is_own)) else {
         return command.map(|it| Finding::ok(check, format!("`{name}` starts `{it}`")));
     };
-    Some(match answers(url) {
-        Ok(()) => Finding::ok(check, format!("`{name}` calls `{url}`, which answers")),
-        Err(error) => Finding::problem(
+    Some(of_address(check, &format!("`{name}` in {file}"), url, entry))
+}
+
+/// Speaks to the address that an entry calls, with the headers that it sends.
+fn of_address(check: &str, entry_name: &str, url: &str, entry: &Value) -> Finding {
+    let calls = format!("{entry_name} calls `{url}`");
+    let headers = match headers(entry) {
+        Ok(headers) => headers,
+        // What a client is started with may be set elsewhere.
+        Err(unset) => {
+            let remedy = format!("set `{unset}` where the client starts, and here to try it");
+            let what = format!("{calls} with a key in `{unset}`, which is not set here");
+            return Finding::note(check, what, remedy);
+        }
+    };
+    let again = "run `dowse connect` again with `--write --replace` and the address that ends with \
+                 `/mcp`";
+    match endpoint::ask(url, &headers) {
+        Endpoint::Mcp { name, version } if name == "dowse" => {
+            Finding::ok(check, format!("{calls}, where Dowse {version} answers"))
+        }
+        Endpoint::Mcp { name, version } => Finding::note(
             check,
-            format!("`{name}` in {file} calls `{url}`: {}", model::with_causes(&error)),
+            format!("{calls}, where `{name}` {version} answers over MCP"),
+            format!("{again}, unless that is meant"),
+        ),
+        Endpoint::Other(problem) => {
+            let remedy = match endpoint::usual_place(url, &headers) {
+                Some(usual) => format!(
+                    "Dowse answers at `{usual}`: run `dowse connect {} --url {usual} --write \
+                     --replace`",
+                    check.strip_prefix("client ").unwrap_or("CLIENT")
+                ),
+                None => again.to_owned(),
+            };
+            Finding::problem(check, format!("{calls}, which does not speak MCP: {problem}"), remedy)
+        }
+        Endpoint::Refused(status) if headers.is_empty() => Finding::problem(
+            check,
+            format!("{calls}, which answers {status}: it wants a key, and the entry sends none"),
+            "run `dowse connect` again with `--key-env VARIABLE --write --replace`",
+        ),
+        Endpoint::Refused(status) => Finding::problem(
+            check,
+            format!("{calls}, which refuses its key ({status})"),
+            "see that the key is one of the server's (`[[auth.keys]]`), or a token that holds",
+        ),
+        Endpoint::Silent(problem) => Finding::problem(
+            check,
+            format!("{calls}, where nothing answers: {problem}"),
             "start the server with `dowse serve`, or run `dowse connect` again",
         ),
-    })
+    }
+}
+
+/// Gives the headers that a client sends for an entry, with what its variables hold.
+///
+/// Fails with the name of a variable that is not set.
+fn headers(entry: &Value) -> Result<Vec<(String, String)>, String> {
+    let of_entry = |name: &str| entry["env"][name].as_str().map(str::to_owned);
+    let variable = |name: &str| of_entry(name).or_else(|| variable(name));
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for key in ["headers", "http_headers"] {
+        for (name, value) in entry[key].as_object().into_iter().flatten() {
+            headers.push((name.clone(), with_variables(value.as_str().unwrap_or(""), &variable)?));
+        }
+    }
+    if let Some(name) = entry["bearer_token_env_var"].as_str() {
+        let key = variable(name).ok_or_else(|| name.to_owned())?;
+        headers.push(("Authorization".to_owned(), format!("Bearer {key}")));
+    }
+    // The words of a bridge: `--header Name:value`.
+    let words: Vec<&str> =
+        entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for pair in words.windows(2).filter(|pair| pair[0] == "--header") {
+        if let Some((name, value)) = pair[1].split_once(':') {
+            headers.push((name.trim().to_owned(), with_variables(value.trim(), &variable)?));
+        }
+    }
+    Ok(headers)
+}
+
+/// Puts variables into a text: `${NAME}`, `${env:NAME}` and `${NAME:-default}`.
+///
+/// Fails with the name of one that is not set.
+fn with_variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((inner, behind)) = after.split_once('}') else { break };
+        let inner = inner.strip_prefix("env:").unwrap_or(inner);
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default.to_owned())),
+            None => (inner, None),
+        };
+        whole.push_str(before);
+        whole.push_str(&variable(name).or(default).ok_or_else(|| name.to_owned())?);
+        rest = behind;
+    }
+    whole.push_str(rest);
+    Ok(whole)
 }
 
 /// Says what is wrong with the words that a client starts Dowse with.
@@ -108,8 +204,21 @@ fn problem_of(args: &[&str]) -> Option<String> {
         Ok(_) => return Some(format!("`{}` is not an MCP server over pipes", args.join(" "))),
         Err(_) => return Some(format!("`{}` is not understood", args.join(" "))),
     };
-    if let Some(config) = mcp.config.config.filter(|config| !config.is_file()) {
-        return Some(format!("the configuration `{}` is not there", config.display()));
+    if let Some(config) = mcp.config.config {
+        let shown = config.display();
+        if !config.is_file() {
+            return Some(format!("the configuration `{shown}` is not there"));
+        }
+        let loaded = load_as_written(Some(&config), &variable);
+        if let Err(error) = loaded.and_then(|loaded| loaded.config.check()) {
+            let said = format!("{error:#}");
+            let said = print::apart(&said).0;
+            return Some(format!(
+                "the configuration `{shown}` cannot be used: {said}\n\
+                 hint: fix it; `dowse check --config {}` says when it is right",
+                print::in_shell(&config)
+            ));
+        }
     }
     let gone = mcp.folders.iter().find(|folder| folder.is_absolute() && !folder.is_dir())?;
     Some(format!("the folder `{}` is not there", gone.display()))
@@ -150,6 +259,63 @@ mod tests {
         }
     }
 
+    /// A page of the console, a path where nothing is and any other server were called well.
+    #[test]
+    fn an_address_is_asked_as_the_client_would_ask_it() {
+        let server = testkit::loopback::Loopback::start(|request| {
+            use testkit::loopback::Reply;
+            let info = json!({ "name": "dowse", "version": "9" });
+            let whole = json!({ "jsonrpc": "2.0", "id": 1, "result": { "serverInfo": info } });
+            match (request.path.as_str(), request.header("authorization")) {
+                ("/mcp", _) | ("/keyed", Some("Bearer right")) => Reply::json(&whole),
+                ("/keyed", _) => Reply::status(401, ""),
+                ("/", _) => Reply::ok("<!doctype html>"),
+                _ => Reply::status(404, ""),
+            }
+        });
+        let look = |entry| of_entry("client x", "file", "dowse", &entry).unwrap();
+        let well = look(json!({ "type": "http", "url": server.url("/mcp") }));
+        assert_eq!(well.state, State::Ok, "{well:?}");
+        assert!(well.what.contains("Dowse 9 answers"), "{well:?}");
+        for (key, path) in [("url", "/"), ("url", "/nonsense"), ("httpUrl", "/mcp/")] {
+            let found = look(json!({ key: server.url(path) }));
+            assert_eq!(found.state, State::Problem, "{found:?}");
+            assert!(found.remedy.unwrap().contains(&server.url("/mcp")));
+        }
+        let bridge = json!({ "command": "sh", "args": ["mcp-remote", server.url("/")] });
+        assert_eq!(look(bridge).state, State::Problem);
+        let url = server.url("/keyed");
+        let of_key = |key: &str| json!({ "url": url, "headers": { "Authorization": key } });
+        assert_eq!(look(of_key("Bearer right")).state, State::Ok);
+        assert_eq!(look(of_key("Bearer wrong")).state, State::Problem);
+        assert_eq!(look(json!({ "url": url })).state, State::Problem);
+        let unset = look(of_key("Bearer ${env:NO_SUCH_KEY}"));
+        assert_eq!(unset.state, State::Note, "{unset:?}");
+        assert!(unset.what.contains("`NO_SUCH_KEY`"), "{unset:?}");
+        let bridge = json!({
+            "command": "sh",
+            "args": ["mcp-remote", url, "--header", "Authorization:${DOWSE_AUTHORIZATION}"],
+            "env": { "DOWSE_AUTHORIZATION": "Bearer right" },
+        });
+        assert_eq!(look(bridge).state, State::Ok);
+    }
+
+    #[test]
+    fn variables_are_put_in_as_each_client_writes_them() {
+        let variable = |name: &str| (name == "A").then(|| "1".to_owned());
+        for (text, expected) in [
+            ("x", Ok("x")),
+            ("Bearer ${A}", Ok("Bearer 1")),
+            ("${env:A}-${A}", Ok("1-1")),
+            ("${B:-2}", Ok("2")),
+            ("${B}", Err("B")),
+            ("${A", Ok("${A")),
+        ] {
+            let expected = expected.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(with_variables(text, &variable), expected, "{text}");
+        }
+    }
+
     #[test]
     fn what_a_client_names_must_be_there() {
         assert_eq!(problem_of(&["mcp", "--no-model", env!("CARGO_MANIFEST_DIR")]), None);
@@ -157,6 +323,14 @@ mod tests {
         assert!(gone.contains("`/nowhere/documents` is not there"), "{gone}");
         let gone = problem_of(&["mcp", "--config", "/nowhere/dowse.toml"]).unwrap();
         assert!(gone.contains("`/nowhere/dowse.toml` is not there"), "{gone}");
+        let folder = testkit::Folder::new();
+        for (text, is_well) in
+            [("[files]\nhidden = true\n", true), ("[files\n", false), ("x = 1", false)]
+        {
+            let file = folder.write("dowse.toml", text);
+            let problem = problem_of(&["mcp", "--config", file.to_str().unwrap()]);
+            assert_eq!(problem.is_none(), is_well, "{text}: {problem:?}");
+        }
         assert!(problem_of(&["serve"]).unwrap().contains("not an MCP server over pipes"));
         assert!(problem_of(&["mpc"]).unwrap().contains("not understood"));
     }

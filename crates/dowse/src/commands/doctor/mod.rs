@@ -4,6 +4,7 @@
 //! exit code is 1 when a problem was found.
 
 mod clients;
+mod endpoint;
 mod machine;
 mod settings;
 mod store;
@@ -16,11 +17,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::DoctorArgs;
+use crate::commands::Outcome;
 use crate::commands::check::{CheckOptions, folders_away};
 use crate::commands::host::Host;
 use crate::commands::reach::{Form, Reach, holds_data, reach_to_read, typed};
 use crate::commands::sets::{Located, Need, index_command, locate, remembered};
-use crate::commands::{Outcome, variable};
+use crate::commands::user_data::user_data;
 use crate::config::UserData;
 use crate::control::{self, Connection, Typed};
 use crate::print::{self, Look};
@@ -88,7 +90,7 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
                 "configuration",
                 "none, and no folder was indexed before: `dowse index FOLDER` begins",
             ));
-            let user_data = UserData::find(&variable);
+            let user_data = user_data();
             let folder = user_data.as_ref().and_then(UserData::folder);
             findings.extend(folder.map(machine::data_folder));
         }
@@ -155,7 +157,7 @@ fn examine(located: &mut Located) -> Vec<Finding> {
     findings.push(machine::disk(&data_dir));
     findings.push(machine::port(&located.config, is_running));
     findings.extend(machine::providers(&located.config));
-    findings.extend(settings::findings(&located.config, is_running));
+    findings.extend(settings::findings(&located.config, located.file.as_deref(), is_running));
     let has_store = match holds_data(&located.config) {
         Ok(has_store) => is_running || has_store,
         // Whose data it is was said with the folder.

@@ -1,17 +1,26 @@
 //! What the configuration names and this machine has to have: variables, folders, an issuer's keys.
 
+use std::path::Path;
+
 use super::Finding;
-use crate::config::{Config, Misspelt, Unset, misspelt_here};
+use crate::config::{Config, Misspelt, Unset, misspelt_here, without_effect_here};
 use crate::wiring::fetched;
 
 /// Looks at everything that is named; a variable only where no server runs, which has an
 /// environment of its own.
-pub(super) fn findings(config: &Config, is_running: bool) -> Vec<Finding> {
+pub(super) fn findings(config: &Config, file: Option<&Path>, is_running: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let misspelt = misspelt_here("").into_iter();
+    // What the file names is none of ours.
+    let text = file.and_then(|file| fs_err::read_to_string(file).ok()).unwrap_or_default();
+    let misspelt = misspelt_here(&text).into_iter();
     findings.extend(misspelt.map(|Misspelt { name, meant }| {
         let remedy = format!("set `{meant}`, if that was meant");
         Finding::problem("variable", format!("`{name}` sets nothing"), remedy)
+    }));
+    findings.extend(without_effect_here(&text).into_iter().map(|name| {
+        let remedy = "docs/reference/configuration.md lists the keys that a variable sets; one that \
+                      holds a key is named in the configuration, as by `key_env`";
+        Finding::note("variable", format!("`{name}` is set, and nothing here reads it"), remedy)
     }));
     if !is_running {
         let unset = config.unset_variables();

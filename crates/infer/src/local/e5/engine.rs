@@ -32,21 +32,34 @@ pub(crate) enum Kernels {
 }
 
 impl Kernels {
-    /// Gives all kernels of this machine that suit a model, the slowest first.
-    pub(crate) fn available(container: &Container) -> Vec<Kernels> {
-        let head_size = container.shape.hidden / container.shape.n_heads;
-        // Tiles read the columns of a head in whole steps.
-        let fits = |level: &Level| !level.has_tiles() || head_size.is_multiple_of(DEPTH_PADDING);
-        let plain = Level::available().into_iter().filter(fits).map(Kernels::Plain);
-        let mut all: Vec<Kernels> = plain.collect();
+    /// Gives all kernels of this machine, the slowest first.
+    fn of_machine() -> Vec<Kernels> {
+        let mut all: Vec<Kernels> = Level::available().into_iter().map(Kernels::Plain).collect();
         #[cfg(target_arch = "x86_64")]
         {
-            fn found<K: Int8Kernel>(container: &Container) -> Option<K> {
-                K::detect().filter(|_| Int8Encoder::<K>::fits(container))
-            }
-            all.extend(found(container).map(Kernels::Madd));
-            all.extend(found(container).map(Kernels::Vnni));
+            all.extend(Madd::detect().map(Kernels::Madd));
+            all.extend(Vnni::detect().map(Kernels::Vnni));
         }
+        all
+    }
+
+    /// Tells whether they can run a model.
+    fn suit(self, container: &Container) -> bool {
+        let head_size = container.shape.hidden / container.shape.n_heads;
+        match self {
+            // Tiles read the columns of a head in whole steps.
+            Kernels::Plain(level) => !level.has_tiles() || head_size.is_multiple_of(DEPTH_PADDING),
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Madd(_) => Int8Encoder::<Madd>::fits(container),
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Vnni(_) => Int8Encoder::<Vnni>::fits(container),
+        }
+    }
+
+    /// Gives all kernels of this machine that suit a model, the slowest first.
+    pub(crate) fn available(container: &Container) -> Vec<Kernels> {
+        let mut all = Kernels::of_machine();
+        all.retain(|kernels| kernels.suit(container));
         all
     }
 
@@ -54,7 +67,8 @@ impl Kernels {
     ///
     /// Fails when the environment names some that are not here.
     pub(crate) fn choose(container: &Container) -> Result<Kernels> {
-        if let Some(wanted) = std::env::var_os(KERNELS_VARIABLE) {
+        // A variable that is empty is as good as none.
+        if let Some(wanted) = std::env::var_os(KERNELS_VARIABLE).filter(|name| !name.is_empty()) {
             return Kernels::named(container, &wanted.to_string_lossy());
         }
         let available = Kernels::available(container);
@@ -85,6 +99,12 @@ impl Kernels {
             Kernels::Vnni(kernel) => kernel.name(),
         }
     }
+}
+
+/// Gives the names that [`KERNELS_VARIABLE`] takes on this machine, the slowest first. A model may
+/// suit fewer of them.
+pub fn kernel_names() -> Vec<&'static str> {
+    Kernels::of_machine().into_iter().map(Kernels::name).collect()
 }
 
 /// A loaded encoder with its working memory.

@@ -17,7 +17,7 @@ use super::runner::{Urgency, default_threads};
 use super::unigram::{Tokens, Unigram};
 use crate::{EmbeddedText, Embedder, EmbedderId, Result, TokenVectors};
 
-pub use self::engine::KERNELS_VARIABLE;
+pub use self::engine::{KERNELS_VARIABLE, kernel_names};
 
 /// The most tokens of one text, the marks included.
 pub const MAX_TOKENS: usize = 512;
