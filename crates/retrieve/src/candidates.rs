@@ -54,6 +54,8 @@ impl List {
             by_score
                 .then_with(|| (one.scope_idx, &one.passage).cmp(&(other.scope_idx, &other.passage)))
         });
+        // What one scope lacks may be left out for another: no list of theirs was full.
+        self.is_full |= self.found.len() > limit;
         self.found.truncate(limit);
     }
 }
