@@ -299,8 +299,30 @@ fn typed() -> impl Strategy<Value = String> {
 
 /// Words of several languages, small ones among them that are a subject in another.
 const TYPED: [&str; 24] = [
-    "river", "the", "die", "Brücke", "für", "de", "la", "pisica", "câini", "are", "chat", "pour",
-    "older", "old", "people", "換", "换锁", "谁付钱", "犬を", "について", "school", "VPN", "2021", "E-17",
+    "river",
+    "the",
+    "die",
+    "Brücke",
+    "für",
+    "de",
+    "la",
+    "pisica",
+    "câini",
+    "are",
+    "chat",
+    "pour",
+    "older",
+    "old",
+    "people",
+    "換",
+    "换锁",
+    "谁付钱",
+    "犬を",
+    "について",
+    "school",
+    "VPN",
+    "2021",
+    "E-17",
 ];
 
 fn of_typed() -> impl Strategy<Value = String> {
