@@ -8,7 +8,8 @@ use model::Deadline;
 use parking_lot::Mutex;
 
 use crate::local::{
-    CrossEncoder, E5Embedder, ModernCrossEncoder, ModernEmbedder, OnnxEmbedder, is_modern,
+    CrossEncoder, E5Embedder, ModernCrossEncoder, ModernEmbedder, OnnxEmbedder, ensure_read,
+    is_modern,
 };
 use crate::models::{self, CHECKPOINT_FILE, CONTAINER_FILE, GRAPH_FILE};
 use crate::providers::{HttpEmbedder, HttpEmbedderConfig, HttpReranker, HttpRerankerConfig};
@@ -61,6 +62,7 @@ pub fn open_local_embedder(model: &str, models_dir: &Path) -> Result<Arc<dyn Emb
     if is_modern(&folder) {
         return Ok(Arc::new(ModernEmbedder::open(&folder, id)?));
     }
+    ensure_read(&folder)?;
     Ok(Arc::new(OnnxEmbedder::open(&folder, id)?))
 }
 
@@ -71,20 +73,12 @@ pub fn open_local_embedder(model: &str, models_dir: &Path) -> Result<Arc<dyn Emb
 pub fn open_reranker(choice: &RerankerChoice) -> Result<Arc<dyn Reranker>> {
     match choice {
         RerankerChoice::Local { model, models_dir } => {
-            let located = locate(model, models_dir).map_err(|error| {
-                let folder = Path::new(model);
-                if !folder.is_dir() {
-                    return error;
-                }
-                // Nobody can pull a folder of one's own.
-                let problem = "it is not there".to_owned();
-                Error::BadModelFile { path: folder.join(GRAPH_FILE), problem }
-            });
-            let (folder, id) = located?;
+            let (folder, id) = locate(model, models_dir)?;
             ensure_whole(&folder, &id)?;
             if is_modern(&folder) {
                 return Ok(Arc::new(ModernCrossEncoder::open(&folder, id)?));
             }
+            ensure_read(&folder)?;
             Ok(Arc::new(CrossEncoder::open(&folder, id)?))
         }
         RerankerChoice::Http(config) => Ok(Arc::new(HttpReranker::open(config.clone())?)),
@@ -112,6 +106,11 @@ fn locate(model: &str, models_dir: &Path) -> Result<(PathBuf, EmbedderId)> {
     if files.iter().any(|file| own.join(file).exists()) {
         let name = own.file_name().unwrap_or(own.as_os_str()).to_string_lossy().into_owned();
         return Ok((own, EmbedderId::new(name, "folder")));
+    }
+    if own.is_dir() && models::known(model).is_none() {
+        // Nobody can pull a folder of one's own.
+        let problem = format!("it is not there, nor is `{CHECKPOINT_FILE}`");
+        return Err(Error::BadModelFile { path: own.join(GRAPH_FILE), problem });
     }
     Err(Error::ModelMissing { model: model.to_owned(), folder: models_dir.to_owned() })
 }
@@ -191,6 +190,7 @@ impl EmbedderSlot {
             (_, EmbedderChoice::Off) => ModelState::Off,
             (_, EmbedderChoice::Local { model, models_dir }) => match locate(model, models_dir) {
                 Ok((_, id)) => ModelState::Ready { model: id.name },
+                Err(error @ Error::BadModelFile { .. }) => ModelState::from_error(model, &error),
                 Err(_) => models::state(models_dir, model),
             },
             (_, EmbedderChoice::Http(config)) => ModelState::Ready { model: config.model.clone() },
@@ -293,6 +293,41 @@ mod tests {
         assert!(matches!(down.get(&soon()), Err(ModelState::ProviderDown { .. })));
         assert_eq!(down.state().warning().unwrap().code, "provider_down");
         assert_eq!(EmbedderSlot::new(EmbedderChoice::Off).state(), ModelState::Off);
+    }
+
+    /// A folder without a model was `not there`, and every folder that lacked a graph was told so, also
+    /// where it had the weights of a model that is not read, or a broken configuration: with the advice
+    /// to pull what nobody can pull.
+    #[test]
+    fn a_folder_of_ones_own_says_which_of_its_files_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("own");
+        fs_err::create_dir_all(&own).unwrap();
+        let choice = || EmbedderChoice::Local {
+            model: own.to_string_lossy().into_owned(),
+            models_dir: folder.path().join("models"),
+        };
+        let check = |file: &str, part: &str| {
+            let slot = EmbedderSlot::new(choice());
+            let warning = slot.get(&soon()).err().unwrap().warning().unwrap();
+            let reranker = RerankerChoice::Local {
+                model: own.to_string_lossy().into_owned(),
+                models_dir: folder.path().join("models"),
+            };
+            let refused = open_reranker(&reranker).err().unwrap().to_string();
+            for said in [&warning.message, &refused] {
+                assert!(said.contains(&own.join(file).display().to_string()), "{said}");
+                assert!(said.contains(part) && !said.contains("models pull"), "{said}");
+            }
+        };
+        check(GRAPH_FILE, "it is not there, nor is `model.safetensors`");
+        assert!(matches!(EmbedderSlot::new(choice()).state(), ModelState::Broken { .. }));
+        fs_err::write(own.join(CHECKPOINT_FILE), "weights").unwrap();
+        check("config.json", "it is not there, or is not JSON");
+        fs_err::write(own.join("config.json"), "not JSON").unwrap();
+        check("config.json", "it is not there, or is not JSON");
+        fs_err::write(own.join("config.json"), r#"{"model_type": "bert"}"#).unwrap();
+        check("config.json", "`model_type` is `bert`, and `model.safetensors` is read where");
     }
 
     /// A model with flipped bytes and the right length made vectors, and nobody said a word.

@@ -82,7 +82,8 @@ impl ModelState {
             ModelState::Missing { model } => Some(format!("dowse models pull {model}")),
             // A folder of somebody's own was never pulled.
             ModelState::Broken { model, .. } => {
-                (!Path::new(model).is_absolute()).then(|| format!("dowse models pull {model}"))
+                let is_own = Path::new(model).is_absolute() || Path::new(model).is_dir();
+                (!is_own).then(|| format!("dowse models pull {model}"))
             }
             ModelState::Ready { .. }
             | ModelState::Off

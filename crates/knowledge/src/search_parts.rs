@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{Caller, Deadline, DocumentId, NamespaceId, Score, Warning};
-use retrieve::{FixedOrder, Grouping, Pipeline, Ranked, Request, Response, Scope};
+use retrieve::{Coverage, FixedOrder, Grouping, Pipeline, Ranked, Request, Response, Scope};
 use store::limits::MAX_CANDIDATES;
 use store::{Bm25, Filter};
 
@@ -189,18 +189,72 @@ fn add(response: &mut Response, more: Response) {
     response.total.is_exact &= more.total.is_exact;
     response.has_unjudged |= more.has_unjudged;
     response.looked_to = response.looked_to.into_iter().chain(more.looked_to).min();
-    response.coverage.n_passages += more.coverage.n_passages;
-    response.coverage.n_vectors += more.coverage.n_vectors;
+    // Several parts may be of one namespace.
+    response.covered.extend(more.covered);
+    response.coverage = Coverage::sum(response.covered.values());
     for warning in more.warnings {
         if !response.warnings.contains(&warning) {
             response.warnings.push(warning);
         }
     }
-    if response.timings.is_empty() {
-        response.timings = more.timings;
+    for timing in more.timings {
+        match response.timings.iter_mut().find(|known| known.stage == timing.stage) {
+            // A stage that ran in one part has run.
+            Some(known) => {
+                known.took += timing.took;
+                known.skipped = known.skipped.take().and(timing.skipped);
+            }
+            None => response.timings.push(timing),
+        }
     }
     let best = |below: &retrieve::BestBelow| below.score;
     response.corrected = response.corrected.take().or(more.corrected);
     response.best_below =
         response.best_below.take().into_iter().chain(more.best_below).max_by_key(best);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use retrieve::{StageTiming, Total};
+
+    use super::*;
+
+    fn part(namespace: &str, millis: u64, skipped: Option<&str>) -> Response {
+        let covered = Coverage { n_passages: 300, n_vectors: 20 };
+        Response {
+            hits: vec![],
+            total: Total { n: 0, is_exact: true },
+            warnings: vec![],
+            timings: vec![StageTiming {
+                stage: "dense",
+                took: Duration::from_millis(millis),
+                skipped: skipped.map(str::to_owned),
+            }],
+            took: Duration::from_millis(millis),
+            coverage: covered,
+            covered: [(NamespaceId::new(namespace), covered)].into(),
+            looked_to: None,
+            has_unjudged: false,
+            best_below: None,
+            corrected: None,
+        }
+    }
+
+    /// Three hundred collections are searched in two parts: of 300 passages the answer said 600, and
+    /// its timings were those of the first part.
+    #[test]
+    fn what_is_searched_in_parts_counts_once_and_takes_the_time_of_all() {
+        let mut whole = part("one", 3, Some("no vectors yet"));
+        add(&mut whole, part("one", 4, None));
+        assert_eq!(whole.coverage, Coverage { n_passages: 300, n_vectors: 20 });
+        assert_eq!((whole.timings.len(), &whole.timings[0].skipped), (1, &None));
+        assert_eq!(whole.timings[0].took, Duration::from_millis(7));
+        add(&mut whole, part("another", 1, None));
+        assert_eq!(whole.coverage, Coverage { n_passages: 600, n_vectors: 40 });
+        let mut skipped = part("one", 3, Some("no model"));
+        add(&mut skipped, part("one", 4, Some("no model")));
+        assert_eq!(skipped.timings[0].skipped.as_deref(), Some("no model"));
+    }
 }

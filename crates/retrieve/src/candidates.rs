@@ -1,8 +1,10 @@
 //! Candidates by words beside candidates by vector, each with the filter inside.
 
+use std::collections::BTreeMap;
+
 use infer::EmbedderId;
 use model::{DocumentId, PassageId, Warning};
-use store::{Both, Candidates, Clause, Filter, Form, Store, WordsQuery};
+use store::{Both, Candidates, Clause, Counts, Filter, Form, Store, WordsQuery};
 
 use crate::question::Question;
 use crate::words::rarity;
@@ -23,8 +25,8 @@ pub(crate) struct StageHit {
 #[derive(Debug, Default)]
 pub(crate) struct List {
     pub(crate) found: Vec<StageHit>,
-    pub(crate) n_passages: usize,
-    pub(crate) n_vectors: usize,
+    /// How much is in each scope's namespace that was looked at, by the place of the scope.
+    pub(crate) counts: BTreeMap<usize, Counts>,
     pub(crate) is_partial: bool,
     /// There may be more with a lower score.
     pub(crate) is_full: bool,
@@ -33,8 +35,7 @@ pub(crate) struct List {
 
 impl List {
     fn take_in(&mut self, scope_idx: usize, candidates: Candidates, limit: usize, reach: f64) {
-        self.n_passages += candidates.counts.n_passages;
-        self.n_vectors += candidates.counts.n_vectors;
+        self.counts.insert(scope_idx, candidates.counts);
         self.is_partial |= candidates.is_partial;
         self.is_prefix_cut |= candidates.is_prefix_cut;
         self.is_full |= candidates.hits.len() >= limit;
@@ -47,6 +48,11 @@ impl List {
         }));
     }
 
+    /// Gives how much is in a scope's namespace; nothing where it was not looked at.
+    pub(crate) fn counts_of(&self, scope_idx: usize) -> Counts {
+        self.counts.get(&scope_idx).copied().unwrap_or_default()
+    }
+
     /// Brings the scopes into one order; equal scores are in the order of the ids.
     fn finish(&mut self, limit: usize) {
         self.found.sort_by(|one, other| {
@@ -54,6 +60,8 @@ impl List {
             by_score
                 .then_with(|| (one.scope_idx, &one.passage).cmp(&(other.scope_idx, &other.passage)))
         });
+        // What one scope lacks may be left out for another: no list of theirs was full.
+        self.is_full |= self.found.len() > limit;
         self.found.truncate(limit);
     }
 }
@@ -82,9 +90,7 @@ pub(crate) fn by_words_in<'a>(
     for (scope_idx, scope) in request.scopes.iter().enumerate() {
         let words = words_in(scope_idx);
         if words.should.is_empty() && words.must.is_empty() {
-            let counts = store.counts(&scope.namespace)?;
-            list.n_passages += counts.n_passages;
-            list.n_vectors += counts.n_vectors;
+            list.counts.insert(scope_idx, store.counts(&scope.namespace)?);
             continue;
         }
         let filter = scope.filter.clone().and(extra.clone());

@@ -1,9 +1,9 @@
 //! Page: which candidates a page needs, and which of what was judged it gives.
 
-use model::{DocumentId, Stage, Warning};
+use model::{DocumentId, Warning};
 
 use crate::fuse::Fused;
-use crate::judge::Judged;
+use crate::judge::{Judged, rank_of};
 use crate::pipeline::FixedOrder;
 use crate::{Grouping, Ranked, Request};
 
@@ -68,11 +68,7 @@ pub(crate) fn n_asked(request: &Request<'_>) -> usize {
 /// Says where passages are given that were judged for a page alone: those of the pages before were
 /// sorted without them.
 pub(crate) fn beyond(hits: &[Ranked], depth: usize) -> Option<Warning> {
-    let rank_of = |ranked: &Ranked| {
-        let stages = &ranked.hit.explanation.stages;
-        stages.iter().find(|seen| seen.stage == Stage::Rrf).map_or(0, |seen| seen.rank as usize)
-    };
-    hits.iter().any(|ranked| rank_of(ranked) > depth).then(|| {
+    hits.iter().any(|ranked| rank_of(&ranked.hit.explanation) > depth).then(|| {
         let message = format!(
             "the best {depth} candidates are sorted by score; those behind them come page by page, \
              and may score higher than what was given before: narrow the query"

@@ -1,5 +1,6 @@
 //! The order of the stages, and nothing else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use crate::page::{beyond, count, finish, n_asked, page_in_order};
 use crate::question::{Question, analyse};
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
-    BestBelow, Coverage, Grouping, Pipeline, Request, Response, Result, StageTiming, Total,
+    BestBelow, Coverage, Grouping, Pipeline, Request, Response, Result, Scope, StageTiming, Total,
     spelling,
 };
 
@@ -235,14 +236,8 @@ impl Retriever {
         let gathered = Gathered { question: &question, semantic: &semantic };
         let verdict = judge(self, request, &gathered, fused, &depth, &mut timings, &mut warnings)?;
         let judged = verdict.judged;
-        let coverage = Coverage {
-            n_passages: words.n_passages.max(semantic.list.n_passages),
-            // Vectors of another model do not count where the search by vector has looked.
-            n_vectors: match semantic.query {
-                Some(_) => semantic.list.n_vectors,
-                None => words.n_vectors,
-            },
-        };
+        let covered = covered(request, &words, &semantic);
+        let coverage = Coverage::sum(covered.values());
         if let Some(trace) = trace {
             trace.judged.clone_from(&judged);
         }
@@ -275,6 +270,7 @@ impl Retriever {
             timings,
             took,
             coverage,
+            covered,
             best_below,
             corrected,
             looked_to,
@@ -426,6 +422,27 @@ impl Retriever {
         }
         languages
     }
+}
+
+/// Gives what part of each namespace can be found by vector.
+fn covered(
+    request: &Request<'_>,
+    words: &List,
+    semantic: &Semantic,
+) -> BTreeMap<NamespaceId, Coverage> {
+    let of_scope = |(scope_idx, scope): (usize, &Scope)| {
+        let (by_words, near) = (words.counts_of(scope_idx), semantic.list.counts_of(scope_idx));
+        let coverage = Coverage {
+            n_passages: by_words.n_passages.max(near.n_passages),
+            // Vectors of another model do not count where the search by vector has looked.
+            n_vectors: match semantic.query {
+                Some(_) => near.n_vectors,
+                None => by_words.n_vectors,
+            },
+        };
+        (scope.namespace.clone(), coverage)
+    };
+    request.scopes.iter().enumerate().map(of_scope).collect()
 }
 
 /// Gives each document once, at its best place.

@@ -1,8 +1,9 @@
 //! What is answered.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use model::{Hit, Score, Span, Warning};
+use model::{Hit, NamespaceId, Score, Span, Warning};
 use serde::Serialize;
 use store::StoredPassage;
 
@@ -74,12 +75,22 @@ impl StageTiming {
 }
 
 /// What part of the passages can be found by vector.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Coverage {
     /// Passages that can be found by words.
     pub n_passages: usize,
     /// Passages that can be found by vector too.
     pub n_vectors: usize,
+}
+
+impl Coverage {
+    /// Gives what some namespaces have together.
+    pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Coverage>) -> Coverage {
+        parts.into_iter().fold(Coverage::default(), |sum, part| Coverage {
+            n_passages: sum.n_passages + part.n_passages,
+            n_vectors: sum.n_vectors + part.n_vectors,
+        })
+    }
 }
 
 /// What a threshold left nothing of.
@@ -114,6 +125,8 @@ pub struct Response {
     pub took: Duration,
     /// What part has vectors.
     pub coverage: Coverage,
+    /// The same for each namespace: one that is searched in several parts counts once.
+    pub covered: BTreeMap<NamespaceId, Coverage>,
     /// Of a page in a fixed order: the place up to which candidates were looked at, where others are
     /// behind it.
     pub looked_to: Option<u64>,

@@ -4,6 +4,8 @@
 //!   which other candidates there are changes nothing, nor a filter, nor what is searched in other
 //!   namespaces and in which language that is.
 //! - Neither the limit nor the threshold nor the grouping changes a score.
+//! - That holds with a cross-encoder too, with queries in several languages, in quotes and with
+//!   operators, and where a list of candidates ends before all that is near.
 //! - Giving other passages vectors changes nothing, and a passage without a vector scores as it
 //!   does by words alone.
 //! - A vector that is made for a query says what it says once it is stored.
@@ -15,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use infer::{Embedder, EmbedderId, ModelState, PassageVectors};
+use infer::{Embedder, EmbedderId, ModelState, PassageVectors, Reranker};
 use model::{
     Clock, Deadline, DocumentId, NamespaceId, Passage, PassageId, Pointer, Score, Span, Timestamp,
 };
@@ -84,6 +86,24 @@ impl Embedder for WordBag {
     }
 }
 
+/// Says of a pair how many letters they share, so that it says something of every pair.
+struct Letters(EmbedderId);
+
+impl Reranker for Letters {
+    fn id(&self) -> &EmbedderId {
+        &self.0
+    }
+
+    fn score(&self, query: &str, passages: &[&str], _: &Deadline) -> infer::Result<Vec<f32>> {
+        let score = |passage: &&str| {
+            let n_shared = passage.chars().filter(|char| query.contains(*char)).count();
+            let n_all = passage.chars().count().max(1);
+            0.05 + 0.9 * n_shared as f32 / n_all as f32
+        };
+        Ok(passages.iter().map(score).collect())
+    }
+}
+
 struct Fixture {
     store: Arc<Store>,
     texts: Vec<String>,
@@ -126,6 +146,26 @@ impl Fixture {
             };
             Ok(passages.iter().map(made).collect())
         }))
+    }
+
+    /// Reads the best candidates with a cross-encoder as well.
+    fn reading(&self) -> Retriever {
+        self.with_model().with_reranker(Arc::new(Letters(EmbedderId::new("letters", "1"))))
+    }
+
+    /// Writes texts into another namespace, with their vectors.
+    fn add_elsewhere(&self, texts: &[String]) -> NamespaceId {
+        let other = NamespaceId::new("elsewhere");
+        let space = VectorSpace { embedder: "law-bag@1".to_owned(), dimensions: DIMENSIONS };
+        self.store.create_namespace(&other, &Manifest::current(Some(space))).unwrap();
+        let ids = || (100..).zip(texts);
+        let documents: Vec<Document> = ids().map(|(idx, text)| document(idx, text)).collect();
+        self.store.upsert(&other, &documents).unwrap();
+        let vectors: Vec<_> = ids()
+            .map(|(idx, text)| (PassageId::new(format!("d{idx}#0")), WordBag::vector(text)))
+            .collect();
+        self.store.set_vectors(&other, &vectors).unwrap();
+        other
     }
 
     fn by_words(&self) -> Retriever {
@@ -213,6 +253,15 @@ fn ask(retriever: &Retriever, query: &str, asked: &Case) -> Response {
 
 /// Asks for everything in some namespaces at once.
 fn ask_in(retriever: &Retriever, query: &str, namespaces: &[NamespaceId]) -> Response {
+    ask_by(retriever, query, namespaces, &Pipeline::default())
+}
+
+fn ask_by(
+    retriever: &Retriever,
+    query: &str,
+    namespaces: &[NamespaceId],
+    pipeline: &Pipeline,
+) -> Response {
     let scope =
         |namespace: &NamespaceId| Scope { namespace: namespace.clone(), filter: Filter::All };
     let scopes: Vec<Scope> = namespaces.iter().map(scope).collect();
@@ -223,7 +272,7 @@ fn ask_in(retriever: &Retriever, query: &str, namespaces: &[NamespaceId]) -> Res
         offset: 0,
         threshold: None,
         grouping: Grouping::Passages,
-        pipeline: &Pipeline::default(),
+        pipeline,
         deadline: &Deadline::after(Duration::from_secs(60)),
     };
     retriever.search(&request).unwrap()
@@ -237,6 +286,47 @@ fn scores(response: &Response) -> BTreeMap<String, f64> {
 
 fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&WORDS[..]), 1..12).prop_map(|words| words.join(" "))
+}
+
+/// Queries as people type them: in several languages at once, in quotes, with operators.
+fn typed() -> impl Strategy<Value = String> {
+    let between = [" ", " ", " AND ", " OR ", " NOT ", " -", " \"", "\" ", " (", ") ", "? ", ". "];
+    let part = (prop::sample::select(&TYPED[..]), prop::sample::select(between.to_vec()));
+    prop::collection::vec(part, 1..7).prop_map(|parts| {
+        parts.iter().map(|(word, between)| format!("{word}{between}")).collect::<String>()
+    })
+}
+
+/// Words of several languages, small ones among them that are a subject in another.
+const TYPED: [&str; 24] = [
+    "river",
+    "the",
+    "die",
+    "Brücke",
+    "für",
+    "de",
+    "la",
+    "pisica",
+    "câini",
+    "are",
+    "chat",
+    "pour",
+    "older",
+    "old",
+    "people",
+    "換",
+    "换锁",
+    "谁付钱",
+    "犬を",
+    "について",
+    "school",
+    "VPN",
+    "2021",
+    "E-17",
+];
+
+fn of_typed() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&TYPED[..]), 1..9).prop_map(|words| words.join(" "))
 }
 
 fn query() -> impl Strategy<Value = String> {
@@ -478,4 +568,67 @@ fn a_page_that_is_not_in_one_order_with_those_before_says_so() {
     };
     assert!(codes(100).is_empty());
     assert_eq!(codes(160), ["sorted_by_page"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A page of more results than are judged anyway brought others among those that a cross-encoder
+    /// reads, and took its verdict from some that a smaller page gives.
+    #[test]
+    fn the_size_of_a_page_decides_nothing_of_what_a_cross_encoder_reads(
+        texts in prop::collection::vec(text(), 4..24),
+        query in query(),
+        n_lexical in 2..6_usize,
+        n_model in 1..5_usize,
+        limit in 1..8_usize,
+    ) {
+        let fixture = Fixture::new(texts);
+        fixture.embed(|idx| idx % 3 > 0);
+        let pipeline = Pipeline { n_lexical, n_model, ..Pipeline::default() };
+        let scores = |limit| {
+            let scope = Scope { namespace: namespace(), filter: Filter::All };
+            let request = Request {
+                query: &query,
+                scopes: &[scope],
+                limit,
+                offset: 0,
+                threshold: None,
+                grouping: Grouping::Passages,
+                pipeline: &pipeline,
+                deadline: &Deadline::after(Duration::from_secs(60)),
+            };
+            scores(&fixture.reading().search(&request).unwrap())
+        };
+        let known = scores(100);
+        for (document, score) in scores(limit) {
+            prop_assert_eq!(known.get(&document), Some(&score), "{} of {}", document, limit);
+        }
+    }
+
+    /// Lists of two namespaces were cut where one of them was not, and what was cut off was taken for
+    /// passages without a vector: these were judged by their words alone.
+    #[test]
+    fn neither_neighbours_nor_the_ends_of_lists_change_a_score(
+        texts in prop::collection::vec(of_typed(), 1..7),
+        elsewhere in prop::collection::vec(of_typed(), 1..7),
+        query in typed(),
+        n_by_vector in 1..8_usize,
+        reads in any::<bool>(),
+    ) {
+        let fixture = Fixture::new(texts);
+        fixture.embed(|_| true);
+        let other = fixture.add_elsewhere(&elsewhere);
+        let retriever = if reads { fixture.reading() } else { fixture.with_model() };
+        let alone = ask_in(&retriever, &query, &[namespace()]);
+        // Where no word is found, another one is looked for in its place.
+        prop_assume!(alone.corrected.is_none());
+        let pipeline = Pipeline { n_by_vector, ..Pipeline::default() };
+        let beside = scores(&ask_by(&retriever, &query, &[namespace(), other], &pipeline));
+        for (document, score) in scores(&alone) {
+            if let Some(beside) = beside.get(&document) {
+                prop_assert_eq!(*beside, score, "{} of {:?}", document, query);
+            }
+        }
+    }
 }

@@ -26,6 +26,9 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// Evaluates every dataset, prints a table, and compares with the baseline where one is given.
 pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
+    if !(0.0..=1.0).contains(&args.vectors) {
+        bail!("`--vectors` takes a part from 0 to 1, received `{}`", args.vectors);
+    }
     // A baseline that cannot be read is said before the work, not after it.
     let baseline = args.baseline.as_deref().map(read_report).transpose()?;
     let told = Cell::new(None);
@@ -44,6 +47,8 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
             dataset.documents.len(),
             dataset.queries.len()
         ));
+        let left_out = left_out(&dataset);
+        left_out.into_iter().for_each(|said| print::note(format!("{}: {said}", dataset.name)));
         report.datasets.push(evaluate(&dataset, &eval)?);
     }
     if is_printed(args) {
@@ -60,6 +65,32 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<()> {
         Some(baseline) => compare(&report, baseline, args),
         None => Ok(()),
     }
+}
+
+/// Documents that are judged and not there, of which so many are named.
+const MAX_NAMED: usize = 5;
+
+/// Says what of a dataset tells nothing, or looks worse than it is.
+fn left_out(dataset: &Dataset) -> Vec<String> {
+    let mut said = Vec::new();
+    if dataset.n_unjudged > 0 {
+        said.push(format!(
+            "queries without a judged document, left out: {}; `\"relevant\": {{ID: 0}}` says which \
+             document is wrong for one",
+            dataset.n_unjudged
+        ));
+    }
+    let unknown = dataset.unknown_documents();
+    if !unknown.is_empty() {
+        let named: Vec<String> =
+            unknown.iter().take(MAX_NAMED).map(|id| format!("`{id}`")).collect();
+        said.push(format!(
+            "judged documents that are not there, which count as not found: {} ({})",
+            unknown.len(),
+            named.join(", ")
+        ));
+    }
+    said
 }
 
 /// Measures whole searches over many passages.

@@ -39,5 +39,5 @@ pub use modern::{MAX_CHECKPOINT_BYTES, ModernCrossEncoder, ModernEmbedder};
 pub use onnx::OnnxEmbedder;
 pub use runner::MAX_THREADS;
 
-pub(crate) use modern::is_modern;
+pub(crate) use modern::{ensure_read, is_modern};
 pub(crate) use pooling::{scale_to_one, sigmoid};

@@ -23,6 +23,22 @@ pub enum Error {
         "`{path}` is not a dataset: expected a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`, or a `.jsonl` file"
     )]
     NoDataset { path: PathBuf },
+    /// There is nothing to ask, or nothing to ask about.
+    #[error(
+        "`{path}` has no {lacks}: write lines of `document` and `text`, and of `query` and `relevant`"
+    )]
+    Empty {
+        path: PathBuf,
+        /// What is missing.
+        lacks: &'static str,
+    },
+    /// Two documents have the same id, so that nobody knows which of them is judged.
+    #[error("`{path}` has the document `{document}` twice: give each its own id")]
+    Twice {
+        path: PathBuf,
+        /// The id.
+        document: String,
+    },
     /// The file holds no recorded vectors.
     #[error("`{file}` is not a recording of an embedder")]
     NoRecording { file: PathBuf },

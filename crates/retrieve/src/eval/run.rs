@@ -378,6 +378,7 @@ mod tests {
                 document("place", "Remote work is done from home."),
             ],
             queries: vec![query],
+            n_unjudged: 0,
         };
         let folder = testkit::Folder::new();
         let config = EvalConfig {

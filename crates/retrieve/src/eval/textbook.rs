@@ -102,6 +102,7 @@ mod tests {
                 document("none", "nothing at all here"),
             ],
             queries: vec![],
+            n_unjudged: 0,
         };
         let textbook = Textbook::new(&dataset);
         let found = textbook.search("town bridge", 10);

@@ -49,6 +49,12 @@ impl Judged {
     }
 }
 
+/// Gives the rank that the fusion gave a candidate, from 1.
+pub(crate) fn rank_of(explanation: &Explanation) -> usize {
+    let fused = explanation.stages.iter().find(|seen| seen.stage == Stage::Rrf);
+    fused.map_or(0, |seen| seen.rank as usize)
+}
+
 /// What the stages before have found.
 pub(crate) struct Gathered<'a> {
     pub(crate) question: &'a Question,
@@ -156,10 +162,14 @@ pub(crate) fn judge(
         });
     }
 
+    // What is judged for a page alone is not read: it would take the place of what every page gives.
+    let (mut judged, for_page): (Vec<Judged>, Vec<Judged>) =
+        judged.into_iter().partition(|judged| rank_of(&judged.explanation) <= n_judged);
     let begun = Instant::now();
     let question = gathered.question;
     let skipped = cross_encoder::judge(retriever, request, question, &mut judged, warnings).err();
     timings.push(StageTiming { stage: "cross_encoder", took: begun.elapsed(), skipped });
+    judged.extend(for_page);
     sort(&mut judged);
     for judged in &mut judged {
         judged.explanation.chance = chance(&judged.evidence);

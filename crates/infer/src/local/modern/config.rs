@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::local::sentence::read_json;
-use crate::models::CHECKPOINT_FILE;
+use crate::models::{CHECKPOINT_FILE, GRAPH_FILE};
 use crate::{Error, Result};
 
 /// The widest row, and the largest vocabulary, that is read.
@@ -41,11 +41,41 @@ pub(super) enum Reach {
     Local,
 }
 
+/// What the configuration of a ModernBERT says that it is.
+const MODERN: &str = "modernbert";
+
+/// The most of another kind that a message repeats.
+const MAX_KIND_CHARS: usize = 40;
+
 /// Tells whether a folder holds a ModernBERT checkpoint.
 pub(crate) fn is_modern(folder: &Path) -> bool {
     folder.join(CHECKPOINT_FILE).exists()
         && read_json(&folder.join("config.json"))
-            .is_some_and(|config| config["model_type"] == "modernbert")
+            .is_some_and(|config| config["model_type"] == MODERN)
+}
+
+/// Holds that a checkpoint without a graph beside it is one that is read, so that nobody is told to
+/// bring a graph where another file is wrong.
+pub(crate) fn ensure_read(folder: &Path) -> Result<()> {
+    if folder.join(GRAPH_FILE).exists() || !folder.join(CHECKPOINT_FILE).exists() {
+        return Ok(());
+    }
+    let path = folder.join("config.json");
+    let problem = match read_json(&path) {
+        None => format!("it is not there, or is not JSON; it says what `{CHECKPOINT_FILE}` holds"),
+        Some(config) => {
+            let kind = config["model_type"].as_str().unwrap_or_default();
+            if kind == MODERN {
+                return Ok(());
+            }
+            let kind: String = kind.chars().take(MAX_KIND_CHARS).collect();
+            format!(
+                "`model_type` is `{kind}`, and `{CHECKPOINT_FILE}` is read where it is `{MODERN}`: \
+                 bring other models as `{GRAPH_FILE}`"
+            )
+        }
+    };
+    Err(Error::BadModelFile { path, problem })
 }
 
 impl ModernConfig {

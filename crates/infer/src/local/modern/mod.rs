@@ -20,4 +20,4 @@ pub use classifier::ModernCrossEncoder;
 pub use embedder::ModernEmbedder;
 pub use weights::MAX_CHECKPOINT_BYTES;
 
-pub(crate) use config::is_modern;
+pub(crate) use config::{ensure_read, is_modern};
