@@ -194,12 +194,7 @@ impl Question {
     }
 
     /// Tells whether no passage of a scope's namespace has a word of the question.
-    fn is_unknown_in(
-        &self,
-        store: &Store,
-        scope: &Scope,
-        languages: LanguageSet,
-    ) -> Result<bool> {
+    fn is_unknown_in(&self, store: &Store, scope: &Scope, languages: LanguageSet) -> Result<bool> {
         let terms: Vec<(Form, String)> = self
             .words_in(languages)
             .into_iter()

@@ -35,7 +35,7 @@ impl KnownScopes {
         self.state(scope_idx).map_or_else(LanguageSet::all, |state| state.languages)
     }
 
-    /// Gives the languages of all scopes.
+    /// Unites the languages of all scopes: what words of a question are analysed for.
     pub(crate) fn languages(&self) -> LanguageSet {
         let mut languages = LanguageSet::EMPTY;
         for scope_idx in 0..self.states.len() {

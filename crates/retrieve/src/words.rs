@@ -97,15 +97,14 @@ impl<'a> WeighedWords<'a> {
             .iter()
             .map(|word| counts.by_ref().take(word.terms.len()).fold(0.0, f64::max))
             .collect();
-        let weights = |word: &QueryWord| {
-            (content_weight(word, language), content_weight(word, usual))
-        };
+        let weights =
+            |word: &QueryWord| (content_weight(word, language), content_weight(word, usual));
         let is_in_doubt = |(idx, word): &(usize, &QueryWord)| {
             let (weight, as_usual) = weights(word);
             as_usual < weight && n_with[*idx] > 0.0 && !languages.contains(usual)
         };
         let doubtful = words.iter().enumerate().filter(is_in_doubt);
-        let unwritten = unwritten(store, scope, doubtful.map(|(idx, word)| (idx, word)))?;
+        let unwritten = unwritten(store, scope, doubtful)?;
         let (mut worth, mut rarity) = (Vec::new(), Vec::new());
         let mut n_content = 0.0;
         for (idx, word) in words.iter().enumerate() {

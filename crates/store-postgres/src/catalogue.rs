@@ -9,8 +9,8 @@ use model::{Clock, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timesta
 use parking_lot::Mutex;
 use store::{
     Catalogue, Document, DocumentInfo, DocumentPage, DroppedNamespace, Fingerprint, Lease, LogPage,
-    Manifest, NamespaceHead, NamespaceState, Object, PassageSource, Result, SourceParts, StoredPassage,
-    VectorSpace, Written, bounds,
+    Manifest, NamespaceHead, NamespaceState, Object, PassageSource, Result, SourceParts,
+    StoredPassage, VectorSpace, Written, bounds,
 };
 
 use crate::PostgresConfig;
@@ -70,13 +70,10 @@ impl Catalogue for PostgresCatalogue {
         })
     }
 
-    fn namespaces_by_id(
-        &self,
-        namespaces: &[&NamespaceId],
-    ) -> Result<Vec<Option<NamespaceState>>> {
-        let found = self.database.read(async |connection| {
-            rows::namespaces_by_id(connection, namespaces).await
-        })?;
+    fn namespaces_by_id(&self, namespaces: &[&NamespaceId]) -> Result<Vec<Option<NamespaceState>>> {
+        let found = self
+            .database
+            .read(async |connection| rows::namespaces_by_id(connection, namespaces).await)?;
         let state_of = |id: &&NamespaceId| {
             found.iter().find(|row| row.state.info.id == **id).map(|row| row.state.clone())
         };

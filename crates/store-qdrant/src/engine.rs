@@ -9,8 +9,8 @@ use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilte
 use store::remote::{self, Field};
 use store::{
     Candidates, Catalogue, Changes, DroppedNamespace, Engine, EngineInfo, EnginePlace,
-    EngineServer, Erased, Error, Form, NamespaceHead, NamespaceState, Position, Rebuild, Result, Search, TermCount,
-    TermStatistics, follow_known, state_of,
+    EngineServer, Erased, Error, Form, NamespaceHead, NamespaceState, Position, Rebuild, Result,
+    Search, TermCount, TermStatistics, follow_known, state_of,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};

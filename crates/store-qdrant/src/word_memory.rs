@@ -46,7 +46,6 @@ pub(crate) struct Dated {
 pub(crate) type Shared = Arc<RwLock<Dated>>;
 
 struct OfTenant {
-    /// The namespace that the tenant is.
     namespace: NamespaceId,
     table: Shared,
     used_at: Instant,
@@ -156,7 +155,11 @@ impl WordMemory {
         // A namespace that was made anew is another tenant: nobody asks for the earlier one.
         known.tables.retain(|_, own| own.namespace != state.info.id);
         let is_paused = known.failed.is_some_and(|since| since.elapsed() < PAUSE);
-        if n_passages == 0 || n_passages > MAX_PASSAGES_IN_MEMORY || known.loading.is_some() || is_paused {
+        if n_passages == 0
+            || n_passages > MAX_PASSAGES_IN_MEMORY
+            || known.loading.is_some()
+            || is_paused
+        {
             return;
         }
         known.loading = Some(entry.at.tenant.clone());
@@ -270,7 +273,8 @@ fn bring_along(
         dated.seen = entry.seen;
     }
     let (n_rows, n_gone) = (dated.table.n_rows(), dated.table.n_gone());
-    Ok(n_rows <= MAX_PASSAGES_IN_MEMORY && (n_gone as f64) <= MAX_GONE * n_rows as f64 + MAX_NEW as f64)
+    Ok(n_rows <= MAX_PASSAGES_IN_MEMORY
+        && (n_gone as f64) <= MAX_GONE * n_rows as f64 + MAX_NEW as f64)
 }
 
 /// Reads points by id; those that are gone are left out.

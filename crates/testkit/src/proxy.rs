@@ -194,9 +194,7 @@ impl Messages {
     /// Gives the length of the message that begins here, and whether it is a request.
     fn next(&self, at: usize) -> Option<(usize, bool)> {
         let rest = &self.unread[at..];
-        let number = |at: usize| {
-            rest.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
-        };
+        let number = |at: usize| rest.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
         match self.protocol {
             Protocol::Any => None,
             Protocol::Grpc if !self.has_begun => Some((GRPC_PREFACE, false)),

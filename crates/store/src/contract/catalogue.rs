@@ -51,10 +51,7 @@ pub trait Catalogue: Objects {
     fn namespace(&self, namespace: &NamespaceId) -> Result<Option<NamespaceState>>;
 
     /// Gives namespaces by id, in the order asked, by one query; nothing where there is none.
-    fn namespaces_by_id(
-        &self,
-        namespaces: &[&NamespaceId],
-    ) -> Result<Vec<Option<NamespaceState>>> {
+    fn namespaces_by_id(&self, namespaces: &[&NamespaceId]) -> Result<Vec<Option<NamespaceState>>> {
         namespaces.iter().map(|namespace| self.namespace(namespace)).collect()
     }
 

@@ -25,7 +25,8 @@ fn embedder() -> Loopback {
         let texts = request.json()["input"].as_array().cloned().unwrap_or_default();
         let vector = |text: &Value| {
             let bytes = text.as_str().unwrap_or_default().bytes();
-            let mut sum = bytes.fold(1_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte) % 97);
+            let mut sum =
+                bytes.fold(1_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte) % 97);
             json!(WORDS.map(|_| {
                 sum = sum.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 f64::from(sum >> 16) - 32_768.0
