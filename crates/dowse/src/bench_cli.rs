@@ -95,9 +95,10 @@ pub(crate) struct ScaleBenchArgs {
     /// How many passages; may be given more than once
     #[arg(long, default_values_t = [100_000])]
     pub(crate) passages: Vec<usize>,
-    /// How many passages have a vector of their own; further ones have these, moved a little
-    #[arg(long, default_value_t = 100_000)]
-    pub(crate) real: usize,
+    /// How many passages have a vector of their own; further ones have these, moved a little. The most
+    /// passages that are measured, up to 100,000, unless given
+    #[arg(long)]
+    pub(crate) real: Option<usize>,
     /// Questions for each figure
     #[arg(long, default_value_t = 200)]
     pub(crate) questions: usize,

@@ -114,13 +114,13 @@ impl Service {
         for collection in collections {
             by_namespace.entry(collection.namespace()).or_default().push(collection);
         }
-        let mut scopes = vec![];
-        for (namespace, collections) in by_namespace {
-            // A collection that is being moved may have no passages in its new place yet.
-            if self.0.store.namespace(&namespace)?.is_some() {
-                scopes.push((namespace, collections));
-            }
-        }
+        // A collection that is being moved may have no passages in its new place yet.
+        let states = self.0.store.states(&by_namespace.keys().collect::<Vec<_>>())?;
+        let scopes: Vec<(NamespaceId, Vec<&Collection>)> = by_namespace
+            .into_iter()
+            .zip(states)
+            .filter_map(|(scope, state)| state.map(|_| scope))
+            .collect();
         let mut pipeline = pipeline();
         if asked.order.is_some() {
             // Everything is put in order, and only the documents of the page are judged.

@@ -7,6 +7,7 @@ use model::{DocumentId, PassageId, Warning};
 use store::{Both, Candidates, Clause, Counts, Filter, Form, Store, WordsQuery};
 
 use crate::question::Question;
+use crate::scopes::each_scope;
 use crate::words::rarity;
 use crate::{Request, Result, Scope};
 
@@ -82,21 +83,24 @@ pub(crate) fn by_words(
 pub(crate) fn by_words_in<'a>(
     store: &Store,
     request: &Request<'_>,
-    words_in: impl Fn(usize) -> &'a WordsQuery,
+    words_in: impl Fn(usize) -> &'a WordsQuery + Sync,
     extra: &Filter,
     limit: usize,
 ) -> Result<List> {
     let mut list = List::default();
-    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+    let found = each_scope(store, request.scopes, |scope_idx, scope| -> Result<_> {
         let words = words_in(scope_idx);
         if words.should.is_empty() && words.must.is_empty() {
-            list.counts.insert(scope_idx, store.counts(&scope.namespace)?);
-            continue;
+            let counts = store.counts(&scope.namespace)?;
+            return Ok((Candidates { counts, ..Candidates::default() }, 1.0));
         }
         let filter = scope.filter.clone().and(extra.clone());
         let candidates =
             store.by_words(&scope.namespace, words, &filter, limit, request.deadline)?;
-        let reach = reach(store, request.scopes, scope, words)?;
+        Ok((candidates, reach(store, request.scopes, scope, words)?))
+    });
+    for (scope_idx, found) in found.into_iter().enumerate() {
+        let (candidates, reach) = found?;
         list.take_in(scope_idx, candidates, limit, reach);
     }
     list.finish(limit);
@@ -143,12 +147,9 @@ pub(crate) struct QueryVector<'a> {
 }
 
 impl QueryVector<'_> {
-    /// Tells whether the vectors of a scope are of the same model: those of another say nothing, as
-    /// long as nobody has made them anew.
-    pub(crate) fn fits(&self, store: &Store, scope: &Scope) -> bool {
-        let info = store.namespace(&scope.namespace).ok().flatten();
-        let space = info.and_then(|info| info.manifest.vectors);
-        space.is_some_and(|space| space.embedder == self.embedder.to_string())
+    /// Tells whether the vectors of a scope are of the same model.
+    pub(crate) fn fits(&self, question: &Question, scope_idx: usize) -> bool {
+        question.known.has_vectors_of(scope_idx, self.embedder)
     }
 }
 
@@ -162,10 +163,10 @@ pub(crate) fn by_both(
 ) -> (Result<List>, List) {
     let (n_by_words, n_by_vector) = (request.pipeline.n_by_words, request.pipeline.n_by_vector);
     let (mut by_words, mut near) = (Ok(List::default()), List::default());
-    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+    let found = each_scope(store, request.scopes, |scope_idx, scope| {
         let filter = scope.filter.clone().and(question.filter.clone());
         let words = &question.in_scope(scope_idx).for_words;
-        let (found, found_near) = match query.fits(store, scope) {
+        let (found, found_near) = match query.fits(question, scope_idx) {
             true => {
                 let vector = query.vector;
                 let both = Both { query: words, vector, filter: &filter, n_by_words, n_by_vector };
@@ -177,9 +178,15 @@ pub(crate) fn by_both(
                 (store.by_words(namespace, words, &filter, n_by_words, deadline), None)
             }
         };
-        by_words = by_words.and_then(|mut list: List| {
-            let found = found?;
+        let found = found.map_err(crate::Error::from).and_then(|found| {
             let reach = reach(store, request.scopes, scope, words)?;
+            Ok((found, reach))
+        });
+        (found, found_near)
+    });
+    for (scope_idx, (found, found_near)) in found.into_iter().enumerate() {
+        by_words = by_words.and_then(|mut list: List| {
+            let (found, reach) = found?;
             list.take_in(scope_idx, found, n_by_words, reach);
             Ok(list)
         });
@@ -198,19 +205,22 @@ pub(crate) fn by_both(
 pub(crate) fn by_vector(
     store: &Store,
     request: &Request<'_>,
+    question: &Question,
     query: QueryVector<'_>,
-    extra: &Filter,
     warnings: &mut Vec<Warning>,
 ) -> List {
     let limit = request.pipeline.n_by_vector;
     let mut list = List::default();
-    for (scope_idx, scope) in request.scopes.iter().enumerate() {
-        if !query.fits(store, scope) {
-            continue;
+    let found = each_scope(store, request.scopes, |scope_idx, scope| {
+        let filter = scope.filter.clone().and(question.filter.clone());
+        let (namespace, deadline) = (&scope.namespace, request.deadline);
+        let find = || store.by_vector(namespace, query.vector, &filter, limit, deadline);
+        query.fits(question, scope_idx).then(find)
+    });
+    for (scope_idx, found) in found.into_iter().enumerate() {
+        if let Some(found) = found {
+            take_in_near(&mut list, scope_idx, found, limit, warnings);
         }
-        let (namespace, filter) = (&scope.namespace, scope.filter.clone().and(extra.clone()));
-        let found = store.by_vector(namespace, query.vector, &filter, limit, request.deadline);
-        take_in_near(&mut list, scope_idx, found, limit, warnings);
     }
     list.finish(limit);
     list

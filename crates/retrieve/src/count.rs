@@ -5,6 +5,7 @@ use store::limits::MAX_CANDIDATES;
 use store::{Filter, Matched};
 
 use crate::question::analyse;
+use crate::scopes::KnownScopes;
 use crate::{Request, Result, Retriever};
 
 /// Says that more passages match than a walk goes through.
@@ -37,7 +38,7 @@ impl Retriever {
     /// their passages. Nothing is read or judged for it; nothing is told where an engine cannot count.
     pub fn count_by_words(&self, request: &Request<'_>) -> Result<Option<Matched>> {
         let mut total = Matched { n_documents: 0, n_passages: 0, is_exact: true };
-        let languages = self.languages(request);
+        let languages = KnownScopes::read(&self.store, request.scopes)?.languages();
         if languages.is_empty() {
             // Nothing was ever written there, such as names of files without text.
             return Ok(Some(total));

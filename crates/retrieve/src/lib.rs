@@ -64,6 +64,7 @@ mod page;
 mod pipeline;
 
 mod question;
+mod scopes;
 mod syntax;
 
 mod operators;

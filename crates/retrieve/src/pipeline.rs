@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use infer::{Embedder, ModelState, PassageVectors, Reranker};
 use model::{Deadline, DocumentId, NamespaceId, PassageId, Warning};
 use store::{Store, StoredPassage};
-use text::LanguageSet;
 
 use crate::breaker::Breaker;
 use crate::candidates::{List, QueryVector, by_both, by_vector, by_words};
@@ -16,6 +15,7 @@ use crate::fuse::fuse;
 use crate::judge::{Depth, Gathered, Judged, judge, most_judged};
 use crate::page::{beyond, count, finish, n_asked, page_in_order};
 use crate::question::{Question, analyse};
+use crate::scopes::KnownScopes;
 use crate::semantic::{Semantic, by_embedding, ready};
 use crate::{
     BestBelow, Coverage, Grouping, Pipeline, Request, Response, Result, Scope, StageTiming, Total,
@@ -165,7 +165,9 @@ impl Retriever {
             true => request.clone(),
             false => Request { pipeline: &without, ..request.clone() },
         };
-        let mut question = analyse(request.query, request.pipeline, self.languages(request))
+        let known = KnownScopes::read(&self.store, request.scopes)?;
+        let mut question = analyse(request.query, request.pipeline, known.languages())
+            .over(known)
             .with_characters(request.query, request.pipeline, &self.store, request.scopes)?;
         let mut warnings = std::mem::take(&mut question.warnings);
         warnings.extend(behind(self.store.follower_lag()));
@@ -308,7 +310,7 @@ impl Retriever {
                 let begun = Instant::now();
                 let semantic =
                     by_embedding(self, request, question, &embedder, |vector, warnings| {
-                        by_vector(&self.store, request, vector, &question.filter, warnings)
+                        by_vector(&self.store, request, question, vector, warnings)
                     });
                 (semantic, begun.elapsed())
             });
@@ -358,7 +360,7 @@ impl Retriever {
                 });
                 let both = |vector: QueryVector<'_>, warnings: &mut Vec<Warning>| {
                     if !has_words || are_here.recv() == Ok(true) {
-                        return by_vector(store, request, vector, &question.filter, warnings);
+                        return by_vector(store, request, question, vector, warnings);
                     }
                     let (found, near) = by_both(store, request, question, vector, warnings);
                     words = Some(found);
@@ -398,7 +400,6 @@ impl Retriever {
         }
     }
 
-    /// Gives the languages of what is searched; all of them where the store does not say.
     /// Says that something stored is missing from indexes that may not be written.
     fn unseen(&self, request: &Request<'_>) -> Result<Option<Warning>> {
         let namespaces = request.scopes.iter().map(|scope| &scope.namespace);
@@ -410,17 +411,6 @@ impl Retriever {
             );
             Warning::new("index_behind", message)
         }))
-    }
-
-    pub(crate) fn languages(&self, request: &Request<'_>) -> LanguageSet {
-        let mut languages = LanguageSet::EMPTY;
-        for scope in request.scopes {
-            match self.store.languages(&scope.namespace) {
-                Ok(known) => known.iter().for_each(|language| languages.insert(language)),
-                Err(_) => return LanguageSet::all(),
-            }
-        }
-        languages
     }
 }
 

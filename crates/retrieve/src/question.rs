@@ -9,6 +9,7 @@ use text::{
     query_language,
 };
 
+use crate::scopes::{KnownScopes, each_scope};
 use crate::syntax::{Part, parse};
 use crate::{Pipeline, Result, Scope};
 
@@ -49,6 +50,8 @@ pub(crate) struct Question {
     pub(crate) likeness: f64,
     /// The same question with single Han characters, for the scopes that have none of its words.
     by_characters: Option<Box<ByCharacters>>,
+    /// What was known of the scopes when the search began; nothing where none are asked.
+    pub(crate) known: KnownScopes,
 }
 
 /// A question with every Han character as a word, and which scopes are asked so.
@@ -82,6 +85,7 @@ fn analyse_words(
         is_strict: false,
         likeness: 1.0,
         by_characters: None,
+        known: KnownScopes::default(),
         plain,
     };
     question.words = question.words_in(languages);
@@ -125,6 +129,13 @@ impl Question {
         self.quoted.clone_from(&other.quoted);
     }
 
+    /// Takes what is known of the scopes that are asked.
+    #[must_use]
+    pub(crate) fn over(mut self, known: KnownScopes) -> Self {
+        self.known = known;
+        self
+    }
+
     /// Asks a scope whose namespace has no word of the question by single Han characters beside the
     /// pairs: `换锁谁付钱` has no pair in common with a rule that says who pays for a lock.
     ///
@@ -145,10 +156,13 @@ impl Question {
             return Ok(self);
         }
         // Characters that are nowhere either would only make the question look longer.
-        let is_wanted = |scope| -> Result<bool> {
-            Ok(self.is_unknown_in(store, scope)? && !question.is_unknown_in(store, scope)?)
+        let is_wanted = |scope_idx: usize, scope: &Scope| -> Result<bool> {
+            let languages = self.known.languages_of(scope_idx);
+            Ok(self.is_unknown_in(store, scope, languages)?
+                && !question.is_unknown_in(store, scope, languages)?)
         };
-        let scopes = scopes.iter().map(is_wanted).collect::<Result<Vec<bool>>>()?;
+        let wanted = each_scope(store, scopes, is_wanted);
+        let scopes = wanted.into_iter().collect::<Result<Vec<bool>>>()?;
         if scopes.contains(&true) {
             self.by_characters = Some(Box::new(ByCharacters { question, scopes }));
         }
@@ -180,8 +194,7 @@ impl Question {
     }
 
     /// Tells whether no passage of a scope's namespace has a word of the question.
-    fn is_unknown_in(&self, store: &Store, scope: &Scope) -> Result<bool> {
-        let languages = store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all());
+    fn is_unknown_in(&self, store: &Store, scope: &Scope, languages: LanguageSet) -> Result<bool> {
         let terms: Vec<(Form, String)> = self
             .words_in(languages)
             .into_iter()

@@ -67,9 +67,9 @@ pub(crate) fn ready(
         semantic.warnings.extend(state.warning());
         Box::new(semantic)
     })?;
-    let counts = |scope: &crate::Scope| retriever.store.counts(&scope.namespace);
-    let has_vectors = |scope| counts(scope).map_or(true, |counts| counts.n_vectors > 0);
-    if retriever.passage_vectors.is_none() && !request.scopes.iter().any(has_vectors) {
+    let counts = |scope_idx| question.known.counts(scope_idx);
+    let has_vectors = |scope_idx| counts(scope_idx).is_none_or(|counts| counts.n_vectors > 0);
+    if retriever.passage_vectors.is_none() && !(0..request.scopes.len()).any(has_vectors) {
         return Err(Box::new(Semantic::skipped("no vectors yet")));
     }
     if !retriever.embedder_breaker.may_try(Instant::now()) {

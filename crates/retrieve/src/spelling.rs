@@ -72,7 +72,8 @@ pub(crate) fn second_try(
     if n_mended == 0 || 2 * n_mended < n_unknown {
         return Ok(None);
     }
-    let mut corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all());
+    let mut corrected = analyse(&mended.join(" "), request.pipeline, LanguageSet::all())
+        .over(question.known.clone());
     corrected.likeness = likeness / f64::from(n_mended);
     let limit = request.pipeline.n_by_words;
     corrected.filter.clone_from(&question.filter);

@@ -97,18 +97,22 @@ impl<'a> WeighedWords<'a> {
             .iter()
             .map(|word| counts.by_ref().take(word.terms.len()).fold(0.0, f64::max))
             .collect();
+        let weights =
+            |word: &QueryWord| (content_weight(word, language), content_weight(word, usual));
+        let is_in_doubt = |(idx, word): &(usize, &QueryWord)| {
+            let (weight, as_usual) = weights(word);
+            as_usual < weight && n_with[*idx] > 0.0 && !languages.contains(usual)
+        };
+        let doubtful = words.iter().enumerate().filter(is_in_doubt);
+        let unwritten = unwritten(store, scope, doubtful)?;
         let (mut worth, mut rarity) = (Vec::new(), Vec::new());
         let mut n_content = 0.0;
         for (idx, word) in words.iter().enumerate() {
-            let mut weight = content_weight(word, language);
+            let (mut weight, as_usual) = weights(word);
             // A word that no passage has is what it usually is: `the` over German documents. So is
             // one of another language whose stem alone some passage has: `any` over Romanian ones,
             // where it is cut to the word for a year.
-            let as_usual = content_weight(word, usual);
-            if as_usual < weight
-                && (n_with[idx] == 0.0
-                    || !languages.contains(usual) && !is_written(store, scope, word)?)
-            {
+            if as_usual < weight && (n_with[idx] == 0.0 || unwritten.contains(&idx)) {
                 weight = as_usual;
             }
             n_content += weight;
@@ -262,11 +266,21 @@ impl<'a> WeighedWords<'a> {
     }
 }
 
-/// Tells whether a passage of a namespace has a word as it was typed.
-fn is_written(store: &Store, scope: &Scope, word: &QueryWord) -> Result<bool> {
-    let exact = [(Form::Exact, word.exact.clone())];
+/// Gives those of some words, by their places, that no passage of a namespace has as they were typed;
+/// all are asked for at once.
+fn unwritten<'w>(
+    store: &Store,
+    scope: &Scope,
+    words: impl Iterator<Item = (usize, &'w QueryWord)>,
+) -> Result<BTreeSet<usize>> {
+    let (places, exact): (Vec<usize>, Vec<(Form, String)>) =
+        words.map(|(idx, word)| (idx, (Form::Exact, word.exact.clone()))).unzip();
+    if places.is_empty() {
+        return Ok(BTreeSet::new());
+    }
     let statistics = store.term_statistics(&scope.namespace, &exact)?;
-    Ok(statistics.terms.iter().any(|term| term.n_passages > 0))
+    let counted = places.into_iter().zip(statistics.terms);
+    Ok(counted.filter(|(_, term)| term.n_passages == 0).map(|(idx, _)| idx).collect())
 }
 
 /// Tells whether a pair of characters lies across two words: no passage has it, and some passage

@@ -18,7 +18,7 @@ use store::{
 };
 
 /// How long one part of a search waits for another that should run beside it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What was begun, by name; who needs something else to have begun waits for it.
 #[derive(Default)]

@@ -9,12 +9,13 @@ use model::{Clock, DocumentId, NamespaceId, Passage, PassageId, Pointer, Timesta
 use parking_lot::Mutex;
 use store::{
     Catalogue, Document, DocumentInfo, DocumentPage, DroppedNamespace, Fingerprint, Lease, LogPage,
-    Manifest, NamespaceHead, NamespaceState, PassageSource, Result, SourceParts, StoredPassage,
-    VectorSpace, Written, bounds,
+    Manifest, NamespaceHead, NamespaceState, Object, PassageSource, Result, SourceParts,
+    StoredPassage, VectorSpace, Written, bounds,
 };
 
 use crate::PostgresConfig;
 use crate::database::Database;
+use crate::objects;
 use crate::rows::{self, Lock};
 
 /// A release that says nothing new is written again after this time, so that the follower counts as
@@ -66,6 +67,26 @@ impl Catalogue for PostgresCatalogue {
         self.database.read(async |connection| {
             let found = rows::find_namespace(connection, namespace, Lock::No).await?;
             Ok(found.map(|row| row.state))
+        })
+    }
+
+    fn namespaces_by_id(&self, namespaces: &[&NamespaceId]) -> Result<Vec<Option<NamespaceState>>> {
+        let found = self
+            .database
+            .read(async |connection| rows::namespaces_by_id(connection, namespaces).await)?;
+        let state_of = |id: &&NamespaceId| {
+            found.iter().find(|row| row.state.info.id == **id).map(|row| row.state.clone())
+        };
+        Ok(namespaces.iter().map(state_of).collect())
+    }
+
+    fn namespace_with_note(
+        &self,
+        namespace: &NamespaceId,
+        kind: &str,
+    ) -> Result<Option<(NamespaceState, Option<Object>)>> {
+        self.database.read(async |connection| {
+            objects::namespace_with_note(connection, namespace, kind).await
         })
     }
 

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::TenantId;
-use store::{Change, Error, Lookup, Object, ObjectKey, ObjectPage, Objects, Result, limits};
+use model::{NamespaceId, TenantId};
+use store::{
+    Change, Error, Lookup, NamespaceState, Object, ObjectKey, ObjectPage, Objects, Result, limits,
+};
 use tokio_postgres::Row;
 
 use crate::catalogue::PostgresCatalogue;
@@ -89,6 +91,29 @@ impl Objects for PostgresCatalogue {
             Ok(versions)
         })
     }
+}
+
+/// The columns of [`COLUMNS`].
+const N_COLUMNS: usize = 8;
+
+/// Gives a namespace with the object of a kind that its number names, by one statement. Keys are the
+/// beginnings of hashes, as [`key`] makes them.
+pub(crate) async fn namespace_with_note(
+    connection: &mut Connection,
+    namespace: &NamespaceId,
+    kind: &str,
+) -> Result<Option<(NamespaceState, Option<Object>)>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, {} FROM namespaces n LEFT JOIN objects o ON o.kind = $1
+             AND o.id_key = substring(sha256(convert_to(n.number::text, 'UTF8')) FROM 1 FOR 16)
+         WHERE NOT n.is_dropped AND n.id_key = $2",
+        rows::NAMESPACE
+    );
+    let found = connection.query_opt(&sql, &[&kind, &key(namespace.as_str())]).await?;
+    let Some(row) = found else { return Ok(None) };
+    let state = rows::read_namespace(&row, N_COLUMNS)?.state;
+    let has_note = row.get::<_, Option<&str>>(0).is_some();
+    Ok(Some((state, has_note.then(|| read_object(&row)).transpose()?)))
 }
 
 /// Makes an object of a row of [`COLUMNS`].

@@ -100,8 +100,9 @@ pub(crate) enum Lock {
     Yes,
 }
 
-const NAMESPACE: &str = "SELECT number, id, manifest, created_at, n_documents, n_passages, \
-    n_vectors, next_passage, languages, last_sequence FROM namespaces WHERE NOT is_dropped";
+/// The columns of [`read_namespace`]; `n` is the namespace.
+pub(crate) const NAMESPACE: &str = "n.number, n.id, n.manifest, n.created_at, n.n_documents, \
+    n.n_passages, n.n_vectors, n.next_passage, n.languages, n.last_sequence";
 
 pub(crate) async fn find_namespace(
     connection: &mut Connection,
@@ -109,9 +110,24 @@ pub(crate) async fn find_namespace(
     lock: Lock,
 ) -> Result<Option<NamespaceRow>> {
     let suffix = if lock == Lock::Yes { " FOR UPDATE" } else { "" };
-    let sql = format!("{NAMESPACE} AND id_key = $1{suffix}");
+    let sql = format!(
+        "SELECT {NAMESPACE} FROM namespaces n WHERE NOT n.is_dropped AND n.id_key = $1{suffix}"
+    );
     let found = connection.query_opt(&sql, &[&key(id.as_str())]).await?;
-    found.as_ref().map(read_namespace).transpose()
+    found.as_ref().map(|row| read_namespace(row, 0)).transpose()
+}
+
+/// Gives namespaces by id, those that there are, in no order.
+pub(crate) async fn namespaces_by_id(
+    connection: &mut Connection,
+    ids: &[&NamespaceId],
+) -> Result<Vec<NamespaceRow>> {
+    let keys: Vec<Vec<u8>> = ids.iter().map(|id| key(id.as_str())).collect();
+    let sql = format!(
+        "SELECT {NAMESPACE} FROM namespaces n WHERE NOT n.is_dropped AND n.id_key = ANY($1)"
+    );
+    let found = connection.query(&sql, &[&keys]).await?;
+    found.iter().map(|row| read_namespace(row, 0)).collect()
 }
 
 pub(crate) async fn namespace(
@@ -126,29 +142,31 @@ pub(crate) async fn namespace(
 
 /// Lists all namespaces in the order of their ids.
 pub(crate) async fn namespaces(connection: &mut Connection) -> Result<Vec<NamespaceRow>> {
-    let found = connection.query(&format!("{NAMESPACE} ORDER BY id"), &[]).await?;
-    found.iter().map(read_namespace).collect()
+    let sql = format!("SELECT {NAMESPACE} FROM namespaces n WHERE NOT n.is_dropped ORDER BY n.id");
+    let found = connection.query(&sql, &[]).await?;
+    found.iter().map(|row| read_namespace(row, 0)).collect()
 }
 
-fn read_namespace(row: &Row) -> Result<NamespaceRow> {
-    let id = text(row, 1);
-    let manifest: Manifest = parse("namespace", &id, &text(row, 2))?;
+/// Reads the columns of [`NAMESPACE`], which begin at `first`.
+pub(crate) fn read_namespace(row: &Row, first: usize) -> Result<NamespaceRow> {
+    let id = text(row, first + 1);
+    let manifest: Manifest = parse("namespace", &id, &text(row, first + 2))?;
     let state = NamespaceState {
-        number: u32::try_from(row.get::<_, i32>(0)).unwrap_or(0),
+        number: u32::try_from(row.get::<_, i32>(first)).unwrap_or(0),
         info: NamespaceInfo {
             id: NamespaceId::new(id),
             manifest,
-            created_at: Timestamp(row.get(3)),
+            created_at: Timestamp(row.get(first + 3)),
         },
         counts: Counts {
-            n_documents: count(row, 4),
-            n_passages: count(row, 5),
-            n_vectors: count(row, 6),
+            n_documents: count(row, first + 4),
+            n_passages: count(row, first + 5),
+            n_vectors: count(row, first + 6),
         },
-        next_passage: number(row, 7),
-        languages: LanguageSet::from_bits(row.get::<_, i64>(8) as u64),
+        next_passage: number(row, first + 7),
+        languages: LanguageSet::from_bits(row.get::<_, i64>(first + 8) as u64),
     };
-    Ok(NamespaceRow { state, last_sequence: sequence(row, 9) })
+    Ok(NamespaceRow { state, last_sequence: sequence(row, first + 9) })
 }
 
 /// The columns of [`read_document_info`].

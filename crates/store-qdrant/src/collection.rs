@@ -37,7 +37,7 @@ const QUANTILE: f32 = 0.99;
 /// The oldest Qdrant that knows every request that is sent.
 const OLDEST: (u32, u32) = (1, 16);
 /// The form of points and indexes; another one is another collection.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// Gives the name of the collection for a space; namespaces without vectors share one.
 pub(crate) fn name_of(prefix: &str, space: Option<&VectorSpace>) -> String {

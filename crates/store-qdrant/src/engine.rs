@@ -9,8 +9,8 @@ use qdrant_client::qdrant::{Condition, CountPointsBuilder, Filter as ServerFilte
 use store::remote::{self, Field};
 use store::{
     Candidates, Catalogue, Changes, DroppedNamespace, Engine, EngineInfo, EnginePlace,
-    EngineServer, Erased, Error, Form, NamespaceHead, Position, Rebuild, Result, Search, TermCount,
-    TermStatistics, current_state, follow_known, state_of,
+    EngineServer, Erased, Error, Form, NamespaceHead, NamespaceState, Position, Rebuild, Result,
+    Search, TermCount, TermStatistics, follow_known, state_of,
 };
 
 use crate::client::{Client, QUESTION_LIMIT};
@@ -66,19 +66,13 @@ impl QdrantEngine {
     }
 
     /// Tells whether the words of a namespace are in memory, so that questions neither count in Qdrant
-    /// nor read payloads.
-    ///
-    /// # Errors
-    ///
-    /// Those of the catalogue.
-    pub fn has_words_in_memory(&self, namespace: &NamespaceId) -> Result<bool> {
-        let number = state_of(&*self.catalogue, namespace)?.number;
-        let entry = remote::entry(&*self.catalogue, number)?;
-        Ok(entry.is_some_and(|entry: Entry| self.words.has(&entry.at.tenant)))
+    /// nor read payloads. Nobody is asked.
+    pub fn has_words_in_memory(&self, namespace: &NamespaceId) -> bool {
+        self.words.has(namespace)
     }
 
-    pub(crate) fn word_table(&self, entry: &Entry, n_passages: usize) -> Option<Shared> {
-        self.words.of(&self.client, &*self.catalogue, entry, n_passages)
+    pub(crate) fn word_table(&self, state: &NamespaceState, entry: &Entry) -> Option<Shared> {
+        self.words.of(&self.client, &*self.catalogue, entry, state)
     }
 
     fn follower(&self) -> Follower<'_> {
@@ -184,10 +178,10 @@ impl Engine for QdrantEngine {
         namespace: &NamespaceId,
         terms: &[(Form, String)],
     ) -> Result<TermStatistics> {
-        let state = current_state(&*self.catalogue, namespace)?;
+        let (state, entry) = remote::searched::<Tenant>(&*self.catalogue, namespace)?;
         let fields = [Field::Text, Field::Title];
         let none = || vec![0.0; terms.len() * fields.len()];
-        let (totals, holding) = match remote::entry(&*self.catalogue, state.number)? {
+        let (totals, holding) = match entry {
             None => (crate::figures::Totals::default(), none()),
             Some(entry) => {
                 let wanted: Vec<Vec<Term>> = terms
@@ -197,7 +191,7 @@ impl Engine for QdrantEngine {
                     })
                     .collect();
                 let deadline = Deadline::after(QUESTION_LIMIT);
-                let table = self.word_table(&entry, state.counts.n_passages);
+                let table = self.word_table(&state, &entry);
                 let table = table.as_ref();
                 self.figures.count(&self.client, &entry, table, &wanted, &deadline)?
             }
@@ -286,7 +280,7 @@ impl EngineServer for QdrantEngine {
     }
 
     fn has_words_here(&self, namespace: &NamespaceId) -> bool {
-        self.has_words_in_memory(namespace).unwrap_or(false)
+        self.has_words_in_memory(namespace)
     }
 
     fn reach_every(&self) -> Duration {

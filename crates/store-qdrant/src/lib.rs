@@ -43,6 +43,7 @@ mod word_table;
 mod engine;
 
 pub use engine::QdrantEngine;
+pub use word_memory::MAX_PASSAGES_IN_MEMORY;
 
 /// How an engine names itself.
 pub(crate) const ENGINE: &str = "qdrant";

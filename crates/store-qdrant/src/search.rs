@@ -17,13 +17,13 @@ use store::remote::{
 };
 use store::{
     ByVector, ByWords, Candidate, Candidates, Clause, Error, Filter, Result, Search, WordsQuery,
-    current_state, question_of,
+    question_of,
 };
 
 use crate::ENGINE;
 use crate::condition::{self, Bound, bound_of};
 use crate::engine::QdrantEngine;
-use crate::ledger::{Entry, is_current};
+use crate::ledger::{Entry, Tenant, is_current};
 use crate::occurrences::{self, QueryTokens, number_in, text_of};
 use crate::point::{
     ATTRIBUTES, DENSE, DOCUMENT, HEADINGS, LANGUAGE, NUMBER, PASSAGE, POINTER, SPARSE, TERMS, TEXT,
@@ -58,12 +58,11 @@ impl QdrantEngine {
         search.check()?;
         let Search { by_words, by_vector, filter } = search;
         let (by_words, by_vector) = (by_words.as_ref(), by_vector.as_ref());
-        let state = current_state(&*self.catalogue, id)?;
+        let (state, entry) = remote::searched::<Tenant>(&*self.catalogue, id)?;
         let space = state.info.manifest.vectors.as_ref();
         let question = by_vector.map(|near| question_of(id, near.vector, space)).transpose()?;
         let nothing = || Candidates { counts: state.counts, ..Candidates::default() };
         let (mut found_words, mut found_near) = (nothing(), nothing());
-        let entry: Option<Entry> = remote::entry(&*self.catalogue, state.number)?;
         let Some(entry) = entry else {
             // A namespace that was restored or has just got its first passages: that nothing is
             // found would be taken for an answer.
@@ -91,7 +90,7 @@ impl QdrantEngine {
             |error: &Error| matches!(error, Error::EngineTimeout { .. }) && deadline.is_over();
         // Where the filter has to be checked, payloads come back anyway.
         let table = match bound.is_exact {
-            true => self.word_table(&entry, state.counts.n_passages),
+            true => self.word_table(&state, &entry),
             false => None,
         };
         let statistics = match by_words {
@@ -113,7 +112,7 @@ impl QdrantEngine {
         if let (Some(words), Some(weights)) = (by_words, &weights) {
             let is_short = |clause: &Clause| {
                 matches!(clause, Clause::Prefix { prefix, .. }
-                    if prefix.chars().count() < terms::PREFIX_CHARS)
+                    if prefix.chars().count() < terms::START_CHARS[0])
             };
             found_words.is_prefix_cut =
                 words.query.must.iter().chain(&words.query.should).any(is_short);

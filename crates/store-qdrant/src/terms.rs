@@ -9,8 +9,10 @@ use store::{Bm25, Clause, Form, WordsQuery};
 /// weight changes when other passages come; scores are computed with the true one afterwards.
 const MEAN_TEXT: f64 = 80.0;
 const MEAN_TITLE: f64 = 8.0;
-/// The beginnings of words that are indexed, in characters: longer ones are checked afterwards.
-pub(crate) const PREFIX_CHARS: usize = 3;
+/// The lengths of beginnings of words that are indexed, in characters. A longer one is looked for by
+/// the longest of these, and what that finds is checked afterwards; the shorter one is what a word of
+/// four or five letters is mended by.
+pub(crate) const START_CHARS: [usize; 2] = [2, 3];
 /// What tells words from beginnings of words in a hash.
 const WORD: u8 = b'w';
 const START: u8 = b'p';
@@ -31,9 +33,17 @@ impl Term {
 
     /// Names the beginning of words; nothing when it is shorter than what is indexed.
     pub(crate) fn start(field: Field, form: Form, prefix: &str) -> Option<Self> {
-        let (end, _) = prefix.char_indices().nth(PREFIX_CHARS).unwrap_or((prefix.len(), ' '));
-        let is_long = prefix.chars().count() >= PREFIX_CHARS;
-        is_long.then(|| Term::of(START, field, form, &prefix[..end]))
+        Term::starts(field, form, prefix).last()
+    }
+
+    /// Names the beginnings of a word that are indexed, the shortest first.
+    fn starts(field: Field, form: Form, word: &str) -> impl Iterator<Item = Self> {
+        let n_chars = word.chars().count();
+        let is_long = move |length: &usize| n_chars >= *length;
+        START_CHARS.into_iter().filter(is_long).map(move |length| {
+            let end = word.char_indices().nth(length).map_or(word.len(), |(end, _)| end);
+            Term::of(START, field, form, &word[..end])
+        })
     }
 
     fn of(kind: u8, field: Field, form: Form, text: &str) -> Self {
@@ -107,7 +117,7 @@ pub(crate) fn of_passage(words: &Words) -> PassageTerms {
         for form in [Form::Exact, Form::Folded] {
             for word in words.terms(field, form) {
                 counts.entry(Term::word(field, form, word)).or_insert((0, field)).0 += 1;
-                if let Some(start) = Term::start(field, form, word) {
+                for start in Term::starts(field, form, word) {
                     starts.entry(start).or_insert((0, field)).0 += 1;
                 }
             }
@@ -166,7 +176,7 @@ pub(crate) fn needs_text(query: &WordsQuery) -> bool {
 pub(crate) fn needs_checking(query: &WordsQuery) -> bool {
     let is_loose = |clause: &Clause| match clause {
         Clause::Phrase { .. } => true,
-        Clause::Prefix { prefix, .. } => prefix.chars().count() != PREFIX_CHARS,
+        Clause::Prefix { prefix, .. } => !START_CHARS.contains(&prefix.chars().count()),
         Clause::Word { .. } => false,
     };
     query.must.iter().chain(&query.should).chain(&query.must_not).any(is_loose)
@@ -187,7 +197,12 @@ mod tests {
         );
         let start = |prefix: &str| Term::start(Field::Text, Form::Exact, prefix);
         assert_eq!(start("cas"), start("castle"));
-        assert_eq!(start("ca"), None);
+        assert_ne!(start("ca"), start("cas"));
+        assert_eq!(start("c"), None);
+        let indexed = ["c", "ca", "cas", "castle"]
+            .map(|word| Term::starts(Field::Text, Form::Exact, word).map(Some).collect::<Vec<_>>());
+        let both = vec![start("ca"), start("cas")];
+        assert_eq!(indexed, [vec![], vec![start("ca")], both.clone(), both]);
         let token = word(Field::Text, Form::Exact).token();
         assert_eq!(token.map(|byte| byte.is_ascii_whitespace()), [false; 8]);
         let text = text_of([token, token, word(Field::Text, Form::Folded).token()]);

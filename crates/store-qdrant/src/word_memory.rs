@@ -6,14 +6,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use model::Deadline;
+use model::{Deadline, NamespaceId};
 use parking_lot::{Mutex, RwLock};
 use qdrant_client::qdrant::{
     Filter as ServerFilter, GetPointsBuilder, PayloadIncludeSelector, PointId, RetrievedPoint,
     ScrollPointsBuilder,
 };
 use store::remote;
-use store::{Catalogue, LogKind, Result};
+use store::{Catalogue, LogKind, NamespaceState, Result};
 
 use crate::client::{Client, QUESTION_LIMIT};
 use crate::condition::of_tenant;
@@ -21,8 +21,9 @@ use crate::ledger::Entry;
 use crate::point;
 use crate::word_table::{FIELDS, WordTable, id_in};
 
-/// Passages of all tables together: about 1 kB each, by computation. A larger namespace is counted in Qdrant.
-const MAX_ROWS: usize = 131_072;
+/// Passages whose words a server keeps in memory, of all namespaces together: about 1 kB each, by
+/// computation. A larger namespace is counted in Qdrant.
+pub const MAX_PASSAGES_IN_MEMORY: usize = 131_072;
 /// Points that are read at once.
 const POINTS_PER_PAGE: u32 = 256;
 /// Passages that a question brings along; after more of them the table is read anew.
@@ -44,10 +45,16 @@ pub(crate) struct Dated {
 /// A table that several questions read.
 pub(crate) type Shared = Arc<RwLock<Dated>>;
 
+struct OfTenant {
+    namespace: NamespaceId,
+    table: Shared,
+    used_at: Instant,
+}
+
 #[derive(Default)]
 struct WordTables {
-    /// For each tenant its table, and when it was used last.
-    tables: HashMap<String, (Shared, Instant)>,
+    /// The tables by tenant.
+    tables: HashMap<String, OfTenant>,
     /// The tenant whose table is being read: one at a time.
     loading: Option<String>,
     failed: Option<Instant>,
@@ -67,18 +74,18 @@ impl WordMemory {
         client: &Arc<Client>,
         catalogue: &dyn Catalogue,
         entry: &Entry,
-        n_passages: usize,
+        state: &NamespaceState,
     ) -> Option<Shared> {
         let shared = {
             let mut known = self.known.lock();
             let found = known.tables.get_mut(&entry.at.tenant);
-            found.map(|(shared, used)| {
-                *used = Instant::now();
-                Arc::clone(shared)
+            found.map(|own| {
+                own.used_at = Instant::now();
+                Arc::clone(&own.table)
             })
         };
         let Some(shared) = shared else {
-            self.begin(client, entry, n_passages);
+            self.begin(client, entry, state);
             return None;
         };
         self.as_of(client, catalogue, entry, shared)
@@ -103,7 +110,7 @@ impl WordMemory {
         let Some(entry) = entry else { return Ok(()) };
         let shared = {
             let known = self.known.lock();
-            known.tables.get(&entry.at.tenant).map(|(shared, _)| Arc::clone(shared))
+            known.tables.get(&entry.at.tenant).map(|own| Arc::clone(&own.table))
         };
         if let Some(shared) = shared {
             self.as_of(client, catalogue, &entry, shared);
@@ -137,19 +144,27 @@ impl WordMemory {
         }
     }
 
-    /// Tells whether the table of a tenant is there.
-    pub(crate) fn has(&self, tenant: &str) -> bool {
-        self.known.lock().tables.contains_key(tenant)
+    /// Tells whether there is a table of a namespace.
+    pub(crate) fn has(&self, namespace: &NamespaceId) -> bool {
+        self.known.lock().tables.values().any(|own| own.namespace == *namespace)
     }
 
-    fn begin(&self, client: &Arc<Client>, entry: &Entry, n_passages: usize) {
+    fn begin(&self, client: &Arc<Client>, entry: &Entry, state: &NamespaceState) {
+        let n_passages = state.counts.n_passages;
         let mut known = self.known.lock();
+        // A namespace that was made anew is another tenant: nobody asks for the earlier one.
+        known.tables.retain(|_, own| own.namespace != state.info.id);
         let is_paused = known.failed.is_some_and(|since| since.elapsed() < PAUSE);
-        if n_passages == 0 || n_passages > MAX_ROWS || known.loading.is_some() || is_paused {
+        if n_passages == 0
+            || n_passages > MAX_PASSAGES_IN_MEMORY
+            || known.loading.is_some()
+            || is_paused
+        {
             return;
         }
         known.loading = Some(entry.at.tenant.clone());
         let (client, entry) = (Arc::clone(client), entry.clone());
+        let namespace = state.info.id.clone();
         let weak = Arc::downgrade(&self.known);
         let load = move || {
             let loaded = load(&client, &entry, &weak);
@@ -157,7 +172,7 @@ impl WordMemory {
             let mut known = known.lock();
             known.loading = None;
             match loaded {
-                Ok(Some(dated)) => keep(&mut known, &entry.at.tenant, dated),
+                Ok(Some(dated)) => keep(&mut known, namespace, &entry.at.tenant, dated),
                 Ok(None) => known.failed = Some(Instant::now()),
                 Err(error) => {
                     tracing::debug!(tenant = entry.at.tenant, %error, "words could not be read");
@@ -173,19 +188,19 @@ impl WordMemory {
 }
 
 /// Puts a table among the others; those that were not used for longest are dropped.
-fn keep(known: &mut WordTables, tenant: &str, dated: Dated) {
+fn keep(known: &mut WordTables, namespace: NamespaceId, tenant: &str, dated: Dated) {
     let n_new = dated.table.n_rows();
     let n_rows = |known: &WordTables| {
         let tables = known.tables.values();
-        tables.map(|(shared, _)| shared.read().table.n_rows()).sum::<usize>()
+        tables.map(|own| own.table.read().table.n_rows()).sum::<usize>()
     };
-    while n_rows(known) + n_new > MAX_ROWS {
-        let oldest = known.tables.iter().min_by_key(|(_, (_, used))| *used);
+    while n_rows(known) + n_new > MAX_PASSAGES_IN_MEMORY {
+        let oldest = known.tables.iter().min_by_key(|(_, own)| own.used_at);
         let Some(oldest) = oldest.map(|(tenant, _)| tenant.clone()) else { break };
         known.tables.remove(&oldest);
     }
-    let shared = Arc::new(RwLock::new(dated));
-    known.tables.insert(tenant.to_owned(), (shared, Instant::now()));
+    let table = Arc::new(RwLock::new(dated));
+    known.tables.insert(tenant.to_owned(), OfTenant { namespace, table, used_at: Instant::now() });
 }
 
 /// Reads all points of a tenant; nothing when they are too many or nobody waits any more. What comes
@@ -209,7 +224,7 @@ fn load(client: &Client, entry: &Entry, owner: &Weak<Mutex<WordTables>>) -> Resu
             async move { peer.scroll(request).await }
         })?;
         add(&mut dated.table, &page.result);
-        if dated.table.n_rows() > MAX_ROWS || owner.strong_count() == 0 {
+        if dated.table.n_rows() > MAX_PASSAGES_IN_MEMORY || owner.strong_count() == 0 {
             return Ok(None);
         }
         match page.next_page_offset {
@@ -258,7 +273,8 @@ fn bring_along(
         dated.seen = entry.seen;
     }
     let (n_rows, n_gone) = (dated.table.n_rows(), dated.table.n_gone());
-    Ok(n_rows <= MAX_ROWS && (n_gone as f64) <= MAX_GONE * n_rows as f64 + MAX_NEW as f64)
+    Ok(n_rows <= MAX_PASSAGES_IN_MEMORY
+        && (n_gone as f64) <= MAX_GONE * n_rows as f64 + MAX_NEW as f64)
 }
 
 /// Reads points by id; those that are gone are left out.

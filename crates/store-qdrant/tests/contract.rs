@@ -128,7 +128,7 @@ fn answers_are_the_same_with_words_in_memory_and_without() {
     (0..12).for_each(write);
     let cold = seen(&store, &namespace);
     assert!(cold.len() > 10, "{cold:?}");
-    let is_there = || engine.has_words_in_memory(&namespace).unwrap();
+    let is_there = || engine.has_words_in_memory(&namespace);
     assert!(testkit::wait_until(Duration::from_secs(60), is_there));
     assert_eq!(seen(&store, &namespace), cold);
     let query = WordsQuery::from_text("red green blue tram", Bm25::PASSAGES, 1.0, 0.3);
@@ -154,7 +154,7 @@ fn answers_are_the_same_with_words_in_memory_and_without() {
             (bits(found.0), bits(found.1), statistics)
         });
         assert_eq!(known, counted, "after {round}");
-        assert!(engine.has_words_in_memory(&namespace).unwrap(), "it goes along with the log");
+        assert!(engine.has_words_in_memory(&namespace), "it goes along with the log");
     }
     // Filters are looked at in memory as well.
     for filter in
@@ -447,10 +447,10 @@ fn a_cluster_that_is_away_is_said(qdrant: &mut Qdrant, store: &Store) {
     store.upsert(&unasked, &[document("a", &["red tram"])]).unwrap();
     (0..3).for_each(|idx| qdrant.hang(idx));
     assert!(store.engine().info().reach().is_err());
-    let begun = std::time::Instant::now();
-    let error = store.by_words(&unasked, &query, &Filter::All, 5, &soon()).unwrap_err();
+    let deadline = soon();
+    let error = store.by_words(&unasked, &query, &Filter::All, 5, &deadline).unwrap_err();
     assert!(error.is_engine_away(), "{error}");
-    assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
+    assert!(!deadline.is_over(), "it was waited for in vain");
     (0..3).for_each(|idx| qdrant.go_on(idx));
     let begun = std::time::Instant::now();
     while store.by_words(&unasked, &query, &Filter::All, 5, &soon()).is_err() {

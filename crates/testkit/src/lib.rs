@@ -69,7 +69,7 @@ pub use mcp::{Mcp, ToolResult};
 pub use patience::wait_until;
 pub use ports::free_port;
 pub use postgres::Postgres;
-pub use proxy::Proxy;
+pub use proxy::{Protocol, Proxy};
 pub use qdrant::Qdrant;
 pub use server::Server;
 pub use skew::SkewedClock;

@@ -32,6 +32,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 struct Options {
     sets: Vec<PathBuf>,
     passages: Vec<String>,
+    real: Option<String>,
+    questions: Option<String>,
     models: Option<PathBuf>,
     cache: Option<PathBuf>,
     binary: Option<PathBuf>,
@@ -51,6 +53,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let postgres = Postgres::start_durable().context("the test bed has no PostgreSQL")?;
     let qdrant = Qdrant::start(options.n_peers).context("the test bed has no Qdrant")?;
     let work = Folder::new();
+    eprintln!("stores in {}", work.path().display());
     let config = work.write("dowse.toml", configuration(&options, &postgres, Some(&qdrant)));
     let cache = options.cache.clone().unwrap_or_else(|| project::target_dir().join("bench-scale"));
     let bench = |is_fill: bool| {
@@ -59,6 +62,11 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
         command.arg("--folder").arg(work.join("stores"));
         for n_passages in &options.passages {
             command.args(["--passages", n_passages]);
+        }
+        for (name, value) in [("--real", &options.real), ("--questions", &options.questions)] {
+            if let Some(value) = value {
+                command.args([name, value.as_str()]);
+            }
         }
         if is_fill {
             command.arg("--fill");
@@ -91,6 +99,8 @@ fn read(arguments: &[&str]) -> anyhow::Result<Options> {
     let mut options = Options {
         sets: vec![],
         passages: vec![],
+        real: None,
+        questions: None,
         models: None,
         cache: None,
         binary: None,
@@ -110,6 +120,8 @@ fn read(arguments: &[&str]) -> anyhow::Result<Options> {
         let value = left.next().with_context(|| format!("`{name}` needs a value"))?;
         match *name {
             "--passages" => options.passages.push((*value).to_owned()),
+            "--real" => options.real = Some((*value).to_owned()),
+            "--questions" => options.questions = Some((*value).to_owned()),
             "--models" => options.models = Some(fs_err::canonicalize(value)?),
             "--cache" => options.cache = Some(PathBuf::from(value)),
             "--binary" => options.binary = Some(fs_err::canonicalize(value)?),

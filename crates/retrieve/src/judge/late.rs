@@ -7,6 +7,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 
 use super::{CANDIDATES_AT_ONCE, Judged};
 use crate::fuse::Fused;
+use crate::scopes::each_scope;
 use crate::semantic::Semantic;
 use crate::{Request, Retriever};
 
@@ -21,21 +22,22 @@ pub(super) fn read(
     semantic: &Semantic,
     fused: &[Fused],
 ) -> Tokens {
-    let mut tokens = HashMap::new();
     if semantic.late.is_none() {
-        return Ok(tokens);
+        return Ok(HashMap::new());
     }
-    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+    let store = &retriever.store;
+    let of_scopes = each_scope(store, request.scopes, |scope_idx, scope| -> Tokens {
         let own = fused.iter().filter(|fused| fused.scope_idx == scope_idx);
         let ids: Vec<PassageId> = own.map(|fused| fused.passage.clone()).collect();
         if ids.is_empty() {
-            continue;
+            return Ok(HashMap::new());
         }
-        let blobs = retriever.store.blobs(&scope.namespace, &ids)?;
+        let blobs = store.blobs(&scope.namespace, &ids)?;
         let known = ids.into_iter().zip(blobs).filter_map(|(id, blob)| Some((id, blob?)));
-        tokens.extend(known.map(|(id, blob)| ((scope_idx, id), blob)));
-    }
-    Ok(tokens)
+        Ok(known.map(|(id, blob)| ((scope_idx, id), blob)).collect())
+    });
+    let of_scopes = of_scopes.into_iter().collect::<store::Result<Vec<_>>>()?;
+    Ok(of_scopes.into_iter().flatten().collect())
 }
 
 /// Compares the tokens of the query with the stored tokens of each candidate; says why not.

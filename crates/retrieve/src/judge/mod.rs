@@ -199,7 +199,7 @@ impl Gathering {
         let begun = Instant::now();
         let (n_before, semantic) = (self.judged.len(), gathered.semantic);
         let is_late = self.late_skipped.is_none();
-        let near = |block: &[Fused]| vectors::ask(retriever, request, semantic, block);
+        let near = |block: &[Fused]| vectors::ask(retriever, request, gathered, block);
         let (judged, unlisted, tokens) = if retriever.store.is_over_a_network() {
             // None of the three waits for another, and each waits for a server.
             let asked = block.clone();

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use model::{PassageId, Warning};
 use store::Filter;
 
-use super::Judged;
+use super::{Gathered, Judged};
 use crate::background::CentredQuery;
 use crate::candidates::QueryVector;
 use crate::fuse::Fused;
+use crate::scopes::each_scope;
 use crate::semantic::Semantic;
 use crate::{Request, Retriever};
 
@@ -27,9 +28,10 @@ pub(super) struct Unlisted {
 pub(super) fn ask(
     retriever: &Retriever,
     request: &Request<'_>,
-    semantic: &Semantic,
+    gathered: &Gathered<'_>,
     fused: &[Fused],
 ) -> Unlisted {
+    let (question, semantic) = (gathered.question, gathered.semantic);
     let mut unlisted = Unlisted::default();
     let (Some(query), Some(embedder)) = (&semantic.query, &semantic.embedder) else {
         return unlisted;
@@ -43,15 +45,17 @@ pub(super) fn ask(
     for fused in fused.iter().filter(|fused| fused.vector.is_none()) {
         missing[fused.scope_idx].push(fused.passage.clone());
     }
-    for (scope_idx, ids) in missing.into_iter().enumerate().filter(|(_, ids)| !ids.is_empty()) {
-        if !query_vector.fits(&retriever.store, &request.scopes[scope_idx]) {
-            continue;
+    let store = &retriever.store;
+    let near = each_scope(store, request.scopes, |scope_idx, scope| {
+        let ids = &missing[scope_idx];
+        if ids.is_empty() || !query_vector.fits(question, scope_idx) {
+            return None;
         }
-        let limit = ids.len();
-        let filter = Filter::Passages(ids);
-        let namespace = &request.scopes[scope_idx].namespace;
-        let near =
-            retriever.store.by_vector(namespace, &query.vector, &filter, limit, request.deadline);
+        let (namespace, filter) = (&scope.namespace, Filter::Passages(ids.clone()));
+        Some(store.by_vector(namespace, &query.vector, &filter, ids.len(), request.deadline))
+    });
+    for (scope_idx, near) in near.into_iter().enumerate() {
+        let Some(near) = near else { continue };
         match near {
             Ok(near) => unlisted.cosines.extend(
                 near.hits.into_iter().map(|hit| ((scope_idx, hit.passage), f64::from(hit.score))),

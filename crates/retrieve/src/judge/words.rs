@@ -11,6 +11,7 @@ use super::{CANDIDATES_AT_ONCE, Gathered, Judged};
 use crate::features::Evidence;
 use crate::fuse::Fused;
 use crate::question::TermsByLanguage;
+use crate::scopes::each_scope;
 use crate::words::{WeighedWords, WordEvidence};
 use crate::{Request, Result, Retriever};
 
@@ -29,23 +30,20 @@ pub(super) fn judge(
     for ((scope_idx, _), stored) in &passages {
         wanted[*scope_idx].insert(stored.language);
     }
-    let own = request
-        .scopes
-        .iter()
-        .map(|scope| store.languages(&scope.namespace).unwrap_or_else(|_| LanguageSet::all()));
-    let own: Vec<LanguageSet> = own.collect();
+    let n_scopes = request.scopes.len();
+    let own: Vec<LanguageSet> =
+        (0..n_scopes).map(|scope_idx| question.known.languages_of(scope_idx)).collect();
     let single = wanted.iter().flatten().map(|language| LanguageSet::from_iter([*language]));
     let sets: Vec<LanguageSet> = own.iter().copied().chain(single).collect();
     let terms = TermsByLanguage::new(question, sets.iter().copied());
     let characters = question.by_characters();
     let characters = characters.map(|own| TermsByLanguage::new(own, sets.iter().copied()));
-    let weighed = (request.scopes.iter().enumerate().zip(&own).zip(&wanted))
-        .map(|(((scope_idx, scope), own), wanted)| {
-            let characters = characters.as_ref().filter(|_| question.is_by_characters(scope_idx));
-            let terms = characters.unwrap_or(&terms);
-            WeighedWords::new(store, scope, *own, question, terms, wanted)
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let weighed = each_scope(store, request.scopes, |scope_idx, scope| {
+        let characters = characters.as_ref().filter(|_| question.is_by_characters(scope_idx));
+        let terms = characters.unwrap_or(&terms);
+        WeighedWords::new(store, scope, own[scope_idx], question, terms, &wanted[scope_idx])
+    });
+    let weighed = weighed.into_iter().collect::<Result<Vec<_>>>()?;
     let first_rank = u32::try_from(n_before).unwrap_or(u32::MAX).saturating_add(1);
     let candidates: Vec<(u32, Fused, StoredPassage)> = (first_rank..)
         .zip(fused)
@@ -96,16 +94,17 @@ fn fetch(
     fused: &[Fused],
 ) -> Result<BTreeMap<(usize, PassageId), StoredPassage>> {
     let mut passages = BTreeMap::new();
-    for (scope_idx, scope) in request.scopes.iter().enumerate() {
+    let store = &retriever.store;
+    let read = each_scope(store, request.scopes, |scope_idx, scope| {
         let ids: Vec<PassageId> = fused
             .iter()
             .filter(|fused| fused.scope_idx == scope_idx)
             .map(|fused| fused.passage.clone())
             .collect();
-        if ids.is_empty() {
-            continue;
-        }
-        for stored in retriever.store.passages(&scope.namespace, &ids)?.into_iter().flatten() {
+        if ids.is_empty() { Ok(vec![]) } else { store.passages(&scope.namespace, &ids) }
+    });
+    for (scope_idx, read) in read.into_iter().enumerate() {
+        for stored in read?.into_iter().flatten() {
             passages.insert((scope_idx, stored.id().clone()), stored);
         }
     }

@@ -1,9 +1,11 @@
 //! Laws of namespaces and documents.
 
-use model::{AttributeValue, DocumentId, NamespaceId, PassageId};
+use model::{AttributeValue, DocumentId, NamespaceId, PassageId, TenantId};
 
 use super::fixtures::{WithVectors, document, made_in};
-use crate::{Catalogue, Counts, DocumentPage, Error, Manifest, limits};
+use crate::{
+    Catalogue, Change, Counts, DocumentPage, Error, Lookup, Manifest, Object, ObjectKey, limits,
+};
 
 pub(super) fn namespaces_come_and_go(catalogue: &dyn Catalogue) {
     let first = made_in(catalogue, "come/and go:一", WithVectors::No);
@@ -21,6 +23,41 @@ pub(super) fn namespaces_come_and_go(catalogue: &dyn Catalogue) {
     made_in(catalogue, "come/and go:一", WithVectors::No);
     assert_eq!(counts_of(catalogue, &first).n_passages, 0, "a new namespace is empty");
     catalogue.upsert(&first, &[document("a", &["here again"])]).unwrap();
+}
+
+/// What is read by one query is what each question by itself gives.
+pub(super) fn namespaces_are_read_with_their_notes(catalogue: &dyn Catalogue) {
+    let [noted, plain] =
+        ["noted", "noted-not"].map(|name| made_in(catalogue, name, WithVectors::Yes));
+    let gone = NamespaceId::new("noted-nowhere");
+    let number = catalogue.namespace(&noted).unwrap().unwrap().number;
+    for kind in ["law note", "other law note"] {
+        let note = Object {
+            key: ObjectKey::new(kind, number.to_string()),
+            tenant: TenantId::new(""),
+            parent: None,
+            lookups: vec![Lookup::new("name", "b"), Lookup::new("name", "ä")],
+            body: serde_json::json!({ "of": kind }),
+            version: 0,
+        };
+        catalogue.apply(&[Change::Put(note)]).unwrap();
+    }
+    catalogue.upsert(&noted, &[document("a", &["some", "words"])]).unwrap();
+    let asked = [&plain, &gone, &noted, &plain];
+    let alone = asked.map(|namespace| catalogue.namespace(namespace).unwrap());
+    assert!(alone[1].is_none() && alone[2].as_ref().is_some_and(|one| one.counts.n_passages == 2));
+    assert_eq!(catalogue.namespaces_by_id(&asked).unwrap(), alone);
+    assert_eq!(catalogue.namespaces_by_id(&[]).unwrap(), []);
+    for (namespace, state) in asked.into_iter().zip(alone) {
+        let number = state.as_ref().map_or(0, |state| state.number);
+        let note = catalogue.get(&ObjectKey::new("law note", number.to_string())).unwrap();
+        assert_eq!(note.is_some(), *namespace == noted);
+        let found = catalogue.namespace_with_note(namespace, "law note").unwrap();
+        assert_eq!(found, state.map(|state| (state, note)));
+    }
+    assert!(catalogue.drop_namespace(&noted).unwrap());
+    assert_eq!(catalogue.namespace_with_note(&noted, "law note").unwrap(), None);
+    assert_eq!(catalogue.namespaces_by_id(&[&noted]).unwrap(), [None]);
 }
 
 pub(super) fn another_manifest_is_refused(catalogue: &dyn Catalogue) {

@@ -35,6 +35,7 @@ pub const CATALOGUE_LAWS: &[CatalogueLaw] = &[
     ("a file comes with the row that names it", objects::files_come_with_their_rows),
     ("changes of many at once are each whole", objects::changes_of_many_are_each_whole),
     ("namespaces are made, listed and dropped", documents::namespaces_come_and_go),
+    ("namespaces are read with their notes", documents::namespaces_are_read_with_their_notes),
     ("another manifest is refused", documents::another_manifest_is_refused),
     ("unknown namespaces are errors", documents::unknown_namespaces_are_errors),
     ("documents are written, read, replaced and erased", documents::documents_come_and_go),

@@ -86,7 +86,11 @@ pub(super) fn clauses_mean_what_they_say(store: &Store) {
         boost: 1.0,
     };
     check(&[apart], &[], &[], &["d#0"]);
-    check(&[Clause::prefix(Form::Exact, "appl")], &[], &[], &["d#0", "d#1", "d#2", "d#4"]);
+    // As short as a word of four letters is mended by.
+    for start in ["ap", "app", "appl"] {
+        let starts = Clause::prefix(Form::Exact, start);
+        check(&[starts], &[], &[], &["d#0", "d#1", "d#2", "d#4"]);
+    }
     check(&[term("pie")], &[], &[Clause::prefix(Form::Exact, "app")], &["d#3"]);
     check(&[term("unknown")], &[], &[], &[]);
     let either = Clause::any_term(Form::Exact, ["applause", "chart", "unknown"]);

@@ -11,7 +11,7 @@ use text::{Language, LanguageSet};
 use super::listing;
 use crate::{
     Counts, Document, DocumentCount, DocumentInfo, DocumentPage, Fingerprint, Manifest,
-    NamespaceInfo, Objects, Result, StoredPassage, Upserted, VectorSpace,
+    NamespaceInfo, Object, ObjectKey, Objects, Result, StoredPassage, Upserted, VectorSpace,
 };
 
 /// The truth: namespaces, documents, passages, vectors, blobs, objects, leases, files in pieces,
@@ -49,6 +49,24 @@ pub trait Catalogue: Objects {
 
     /// Gives a namespace, or nothing when there is none with this id.
     fn namespace(&self, namespace: &NamespaceId) -> Result<Option<NamespaceState>>;
+
+    /// Gives namespaces by id, in the order asked, by one query; nothing where there is none.
+    fn namespaces_by_id(&self, namespaces: &[&NamespaceId]) -> Result<Vec<Option<NamespaceState>>> {
+        namespaces.iter().map(|namespace| self.namespace(namespace)).collect()
+    }
+
+    /// Gives a namespace together with the object of a kind whose id is the namespace's number, by
+    /// one query: what an engine on a server notes about each. Nothing when there is no namespace
+    /// with this id.
+    fn namespace_with_note(
+        &self,
+        namespace: &NamespaceId,
+        kind: &str,
+    ) -> Result<Option<(NamespaceState, Option<Object>)>> {
+        let Some(state) = self.namespace(namespace)? else { return Ok(None) };
+        let note = self.get(&ObjectKey::new(kind, state.number.to_string()))?;
+        Ok(Some((state, note)))
+    }
 
     /// Lists all namespaces in the order of their ids.
     fn namespaces(&self) -> Result<Vec<NamespaceState>>;

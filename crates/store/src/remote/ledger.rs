@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use model::TenantId;
+use model::{NamespaceId, TenantId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Catalogue, Change, Lookup, ObjectKey, ObjectPage, Result, TypedObject, VectorSpace, limits,
+    Catalogue, Change, Lookup, NamespaceState, ObjectKey, ObjectPage, Result, TypedObject,
+    VectorSpace, limits,
 };
 
 /// What a server calls a namespace.
@@ -89,6 +90,24 @@ pub fn entry<N: ServerNamespace>(
     number: u32,
 ) -> Result<Option<Entry<N>>> {
     Ok(Entry::load(catalogue, &number.to_string())?.map(|(entry, _)| entry))
+}
+
+/// Gives a namespace that this program can search, with its entry, by one query: every question to a
+/// server begins with it.
+///
+/// # Errors
+///
+/// [`crate::Error::UnknownNamespace`], [`crate::Error::ManifestMismatch`], and those of the
+/// catalogue.
+pub fn searched<N: ServerNamespace>(
+    catalogue: &dyn Catalogue,
+    namespace: &NamespaceId,
+) -> Result<(NamespaceState, Option<Entry<N>>)> {
+    let found = catalogue.namespace_with_note(namespace, N::ENTRIES)?;
+    let unknown = || crate::Error::UnknownNamespace { namespace: namespace.clone() };
+    let (state, note) = found.ok_or_else(unknown)?;
+    state.info.manifest.check_current(namespace)?;
+    Ok((state, note.map(Entry::from_object).transpose()?))
 }
 
 /// Gives every entry by the number of its namespace.

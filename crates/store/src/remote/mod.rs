@@ -16,7 +16,7 @@ pub use counted::{Counted, Field, counted_in, fields_of};
 pub use following::{Step, each_source, next_step};
 pub use ledger::{
     Entry, ServerNamespace, entries, entry, erasures, forget, is_noted, is_taken, let_go, lost,
-    note_unfinished, outdate, put,
+    note_unfinished, outdate, put, searched,
 };
 pub use rows::{More, RowsAsked, Scored, best};
 pub use scoring::{Occurrences, Scorer, Statistics, Words, coded_length};

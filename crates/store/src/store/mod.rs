@@ -142,6 +142,12 @@ impl Store {
         Ok(self.catalogue.namespace(namespace)?.map(|state| state.info))
     }
 
+    /// Gives what the catalogue knows of namespaces, in the order asked and by one query; nothing
+    /// where there is none.
+    pub fn states(&self, namespaces: &[&NamespaceId]) -> Result<Vec<Option<NamespaceState>>> {
+        self.catalogue.namespaces_by_id(namespaces)
+    }
+
     /// Lists all namespaces in the order of their ids.
     pub fn namespaces(&self) -> Result<Vec<NamespaceInfo>> {
         Ok(self.catalogue.namespaces()?.into_iter().map(|state| state.info).collect())
@@ -365,28 +371,6 @@ impl Store {
             numbers.extend(self.catalogue.namespace(namespace)?.map(|state| state.number));
         }
         health::lag(&*self.catalogue, &*self.engine, |number| numbers.contains(&number))
-    }
-
-    /// Tells whether the engine is on a server, so that one request for both searches is worth
-    /// waiting for the query's vector.
-    pub fn is_far(&self) -> bool {
-        self.engine.info().is_elsewhere()
-    }
-
-    /// Tells whether a question to the engine or to the catalogue waits for a server, so that several
-    /// are better asked at the same time.
-    pub fn is_over_a_network(&self) -> bool {
-        self.is_far() || self.catalogue.is_shared()
-    }
-
-    /// Tells whether words of all these namespaces are searched in this process although the engine is
-    /// on a server.
-    pub fn has_words_here<'a>(
-        &self,
-        namespaces: impl IntoIterator<Item = &'a NamespaceId>,
-    ) -> bool {
-        let server = self.engine.info().server();
-        server.is_some_and(|server| namespaces.into_iter().all(|one| server.has_words_here(one)))
     }
 
     /// Counts what the catalogue has: an engine may be behind.

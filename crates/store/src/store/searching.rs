@@ -10,6 +10,28 @@ use crate::{
 };
 
 impl Store {
+    /// Tells whether the engine is on a server, so that one request for both searches is worth
+    /// waiting for the query's vector.
+    pub fn is_far(&self) -> bool {
+        self.engine.info().is_elsewhere()
+    }
+
+    /// Tells whether a question to the engine or to the catalogue waits for a server, so that several
+    /// are better asked at the same time.
+    pub fn is_over_a_network(&self) -> bool {
+        self.is_far() || self.catalogue.is_shared()
+    }
+
+    /// Tells whether words of all these namespaces are searched in this process although the engine is
+    /// on a server.
+    pub fn has_words_here<'a>(
+        &self,
+        namespaces: impl IntoIterator<Item = &'a NamespaceId>,
+    ) -> bool {
+        let server = self.engine.info().server();
+        server.is_some_and(|server| namespaces.into_iter().all(|one| server.has_words_here(one)))
+    }
+
     /// Finds the `limit` passages with the best BM25 among those that fit the filter; see
     /// [`crate::Engine::search`].
     pub fn by_words(

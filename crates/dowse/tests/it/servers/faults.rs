@@ -308,7 +308,6 @@ fn servers_whose_clocks_are_hours_apart_share_their_jobs() {
     }
     let late: Vec<String> =
         (20..40).map(|n| ahead.add(&collection, &format!("t{n}"), &text(n))).collect();
-    let begun = Instant::now();
     ahead.kill();
     behind.wait_until_ready(&late);
     for id in &late {
@@ -316,5 +315,4 @@ fn servers_whose_clocks_are_hours_apart_share_their_jobs() {
     }
     assert_eq!(behind.n_documents(&collection), 40);
     behind.wait_until("not all are found", || behind.found(&collection, "harbour").len() == 40);
-    assert!(begun.elapsed() < super::PATIENCE);
 }

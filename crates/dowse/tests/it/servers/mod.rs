@@ -8,6 +8,7 @@ mod life;
 mod links;
 mod moving;
 mod peers;
+mod requests;
 
 use std::time::Duration;
 

@@ -20,6 +20,9 @@ use crate::config::load;
 use crate::print;
 use crate::wiring::{models_dir, name_store, open_store};
 
+/// Passages that get a vector of their own unless more are asked for.
+const MAX_REAL: usize = 100_000;
+
 /// Measures both at every size.
 pub(super) fn run(args: &ScaleBenchArgs) -> anyhow::Result<()> {
     let config = load(args.config.config.as_deref(), &variable)?.config;
@@ -36,7 +39,9 @@ pub(super) fn run(args: &ScaleBenchArgs) -> anyhow::Result<()> {
     let embedder: Arc<dyn Embedder> =
         infer::open_local_embedder(infer::models::DEFAULT_EMBEDDER, &models_dir(&config))
             .context("the default model is needed: `dowse models pull`")?;
-    let corpus = Corpus::read(&args.sets, args.real, &*embedder, &args.cache)?;
+    let most = args.passages.iter().copied().max().unwrap_or(0);
+    let n_real = args.real.unwrap_or(most.min(MAX_REAL));
+    let corpus = Corpus::read(&args.sets, n_real, &*embedder, &args.cache)?;
     let mut report = Report::new("scale");
     report.add("real vectors", corpus.n_real() as f64, "");
     for n_passages in &args.passages {
@@ -59,6 +64,7 @@ pub(super) fn run(args: &ScaleBenchArgs) -> anyhow::Result<()> {
         if args.fill {
             continue;
         }
+        measurement.wait_for_words(&pairs[1])?;
         measurement.recall(&pairs)?;
         measurement.candidates(&pairs)?;
         measurement.searches(&pairs)?;

@@ -24,6 +24,10 @@ const DEPTHS: [usize; 2] = [100, N_CANDIDATES];
 const N_RECALL: usize = 100;
 /// How long one question may take.
 const QUESTION_TIME: Duration = Duration::from_secs(60);
+/// How long the words of a namespace may take until they are in memory.
+const WORDS_LIMIT: Duration = Duration::from_secs(1_800);
+/// How often that is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// How many hits are asked for, as most callers do.
 const N_HITS: usize = 10;
 /// What the exact spelling counts beside the folded one, as in a search.
@@ -119,6 +123,28 @@ impl<'a> Measurement<'a> {
         let cpu = store::bench::cpu_seconds() - cpu;
         self.add(&format!("{}, both, our processor time", pair.name), cpu, "s");
         store.maintain()?;
+        Ok(())
+    }
+
+    /// Waits until a pair that keeps the words of such a namespace in memory has them, as it has
+    /// after the first searches; says how long that took.
+    pub(super) fn wait_for_words(&mut self, pair: &Pair) -> anyhow::Result<()> {
+        let is_kept = self.n_passages <= store_qdrant::MAX_PASSAGES_IN_MEMORY;
+        if pair.store.engine().info().name != "qdrant" || !is_kept {
+            return Ok(());
+        }
+        let query = words_query("words");
+        let begun = Instant::now();
+        while !pair.store.has_words_here([&self.namespace]) {
+            if begun.elapsed() > WORDS_LIMIT {
+                let seconds = WORDS_LIMIT.as_secs();
+                print::note(format!("{}: no words in memory after {seconds} s", pair.name));
+                return Ok(());
+            }
+            pair.store.by_words(&self.namespace, &query, &Filter::All, 1, &deadline())?;
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        self.add(&format!("{}, words into memory", pair.name), begun.elapsed().as_secs_f64(), "s");
         Ok(())
     }
 
