@@ -148,6 +148,8 @@ struct CompletedRoot {
 }
 
 impl TypedObject for CompletedRoot {
+    type Id = str;
+
     const KIND: &'static str = "files_root";
 
     fn id(&self) -> String {

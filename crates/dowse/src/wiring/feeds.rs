@@ -304,7 +304,12 @@ fn look_at(
         let relative = file.place.strip_prefix(folder).map_err(std::io::Error::other)?;
         files::open_beneath(folder, relative)
     };
-    match service.follow_folder(collection, &listing, &open, LONGEST_STEP) {
+    match service.follow_folder(
+        &knowledge::CollectionId::new(collection),
+        &listing,
+        &open,
+        LONGEST_STEP,
+    ) {
         Ok(followed) if followed.is_empty() => (Looked::Whole, left_out),
         Ok(followed) => {
             tracing::info!(
