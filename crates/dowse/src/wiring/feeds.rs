@@ -291,7 +291,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, places: &mut Places) -> Looke
 /// Brings a collection up to its folder; where that cannot be, says why.
 fn look_at(
     service: &knowledge::Service,
-    collection: &str,
+    collection: &knowledge::CollectionId,
     folder: &Path,
     config: &files::FilesConfig,
 ) -> (Looked, Option<String>) {
@@ -304,12 +304,7 @@ fn look_at(
         let relative = file.place.strip_prefix(folder).map_err(std::io::Error::other)?;
         files::open_beneath(folder, relative)
     };
-    match service.follow_folder(
-        &knowledge::CollectionId::new(collection),
-        &listing,
-        &open,
-        LONGEST_STEP,
-    ) {
+    match service.follow_folder(collection, &listing, &open, LONGEST_STEP) {
         Ok(followed) if followed.is_empty() => (Looked::Whole, left_out),
         Ok(followed) => {
             tracing::info!(
