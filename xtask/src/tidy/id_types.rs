@@ -130,6 +130,6 @@ mod tests {
             .into_iter()
             .map(|problem| problem.place)
             .collect();
-        assert_eq!(places, [2, 6, 13].map(|at| format!("crates/contexts/src/x.rs:{at}")));
+        assert_eq!(places, [2, 6, 14].map(|at| format!("crates/contexts/src/x.rs:{at}")));
     }
 }
