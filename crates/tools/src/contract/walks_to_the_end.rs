@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use contexts::{NewProject, NewTool, ToolKind};
+use contexts::{NewProject, NewTool};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value, json};
 use testkit::Folder;
