@@ -85,10 +85,9 @@ impl Source for Contexts {
             cause: Box::new(cause),
         };
         for project in self.0.list_projects(caller).map_err(failed)? {
-            for table in self.0.list_tables(caller, project.id.as_str()).map_err(failed)? {
+            for table in self.0.list_tables(caller, &project.id).map_err(failed)? {
                 let is_node = |pointer: &str| is_it(&format!("{}{BETWEEN}{pointer}", table.id));
-                let found =
-                    self.0.find_pointer(caller, table.id.as_str(), &is_node).map_err(failed)?;
+                let found = self.0.find_pointer(caller, &table.id, &is_node).map_err(failed)?;
                 if let Some(pointer) = found {
                     return Ok(Some(format!("{}{BETWEEN}{pointer}", table.id)));
                 }
@@ -105,7 +104,7 @@ impl Source for Contexts {
         let max_chars = part.max_chars.min(MAX_TEXT_CHARS);
         let read = |offset: usize| {
             let request = NodeRequest { json_path: pointer.to_owned(), offset, max_chars };
-            self.0.get_node(caller, table, &request, &deadline).ok()
+            self.0.get_node(caller, &contexts::TableId::new(table), &request, &deadline).ok()
         };
         // A string that is too long for one answer is shown around the hit.
         let Some(mut node) = read(part.offset.unwrap_or(0)) else { return Ok(None) };
@@ -114,7 +113,9 @@ impl Source for Contexts {
             let Some(around) = read(at - max_chars / 2) else { return Ok(None) };
             node = around;
         }
-        let Ok(table) = self.0.get_table(caller, table) else { return Ok(None) };
+        let Ok(table) = self.0.get_table(caller, &contexts::TableId::new(table)) else {
+            return Ok(None);
+        };
         let span = node.total_chars.map(|total| Stretch {
             start: node.char_start,
             end: node.char_end,

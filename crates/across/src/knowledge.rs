@@ -70,12 +70,12 @@ impl Source for KnowledgeBases {
             cause: Box::new(cause),
         };
         for base in self.0.list_bases(caller).map_err(failed)? {
-            for collection in self.0.list_collections(caller, base.id.as_str()).map_err(failed)? {
+            for collection in self.0.list_collections(caller, &base.id).map_err(failed)? {
                 let mut after: Option<String> = None;
                 loop {
                     let found = self
                         .0
-                        .list_documents(caller, collection.id.as_str(), after.as_deref(), FIND_PAGE)
+                        .list_documents(caller, &collection.id, after.as_deref(), FIND_PAGE)
                         .map_err(failed)?;
                     if let Some(document) = found.iter().find(|one| is_it(one.id.as_str())) {
                         return Ok(Some(document.id.to_string()));
@@ -93,8 +93,15 @@ impl Source for KnowledgeBases {
     fn fetch(&self, caller: &Caller, key: &str, part: &Part) -> Result<Option<Fetched>> {
         let Some((document, _)) = key.rsplit_once(':') else { return Ok(None) };
         // A chunk that is gone leaves its document, which is then read from its start.
-        let at = self.0.get_chunk(caller, key).map_or(0, |chunk| chunk.span.start);
-        match self.0.document_text(caller, document, MAX_TEXT_CHARS) {
+        let at = self
+            .0
+            .get_chunk(caller, &model::PassageId::new(key))
+            .map_or(0, |chunk| chunk.span.start);
+        match self.0.document_text(
+            caller,
+            &knowledge::KnowledgeDocumentId::new(document),
+            MAX_TEXT_CHARS,
+        ) {
             Ok(DocumentText { document, text, is_cut }) => Ok(Some(
                 Fetched {
                     title: document.title,

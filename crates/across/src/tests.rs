@@ -590,10 +590,9 @@ impl Fixture {
         let new = NewBase { name: "Base".to_owned(), visibility, ..NewBase::default() };
         let base = self.service.create_base(caller, &new).unwrap();
         let new = NewCollection { name: "All".to_owned(), ..NewCollection::default() };
-        let collection = self.service.create_collection(caller, base.id.as_str(), &new).unwrap();
+        let collection = self.service.create_collection(caller, &base.id, &new).unwrap();
         let document = NewDocument::text("Rules", text);
-        let accepted =
-            self.service.add_documents(caller, collection.id.as_str(), vec![document]).unwrap();
+        let accepted = self.service.add_documents(caller, &collection.id, vec![document]).unwrap();
         self.queue.wait(&accepted.job.id, &soon()).unwrap();
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Document {
 }
 
 impl TypedObject for Document {
+    type Id = JsonDocumentId;
+
     const KIND: &'static str = "context_document";
 
     fn id(&self) -> String {
@@ -59,6 +61,8 @@ pub(crate) struct Part {
 }
 
 impl TypedObject for Part {
+    type Id = str;
+
     const KIND: &'static str = "context_part";
 
     fn id(&self) -> String {
@@ -137,7 +141,7 @@ pub(crate) fn mark(catalogue: &dyn Objects, document: &mut Document, marks: &Mar
 
 /// Marks a document that an earlier program kept without marks.
 pub(crate) fn mark_kept(catalogue: &Arc<dyn Objects>, id: &JsonDocumentId) -> Result<()> {
-    let Some((mut document, _)) = Document::load(&**catalogue, id.as_str())? else { return Ok(()) };
+    let Some((mut document, _)) = Document::load(&**catalogue, id)? else { return Ok(()) };
     if document.marks.is_some() {
         return Ok(());
     }
@@ -149,7 +153,7 @@ pub(crate) fn mark_kept(catalogue: &Arc<dyn Objects>, id: &JsonDocumentId) -> Re
 /// Removes a document with its parts, a few at a time.
 pub(crate) fn forget(catalogue: &dyn Objects, id: &JsonDocumentId) -> Result<()> {
     let key = ObjectKey::new(Document::KIND, id.as_str());
-    let Some((kept, _)) = Document::load(catalogue, id.as_str())? else { return Ok(()) };
+    let Some((kept, _)) = Document::load(catalogue, id)? else { return Ok(()) };
     let parts =
         (0..kept.starts.len()).map(|part_idx| ObjectKey::new(Part::KIND, part_id(id, part_idx)));
     let changes: Vec<Change> = parts.chain(marks::rows(&kept)).map(Change::Delete).collect();

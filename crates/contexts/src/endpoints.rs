@@ -7,7 +7,7 @@ use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::access::Right;
 use crate::keys;
-use crate::object_ids::{EndpointId, ProjectId, ToolId};
+use crate::object_ids::{EndpointId, KeyId, ProjectId, ToolId};
 use crate::objects::{Endpoint, Project, StoredKey, Tool};
 use crate::service::{endpoint_subject, named};
 use crate::{Error, Result, Service, limits};
@@ -20,10 +20,10 @@ pub struct NewEndpoint {
     pub name: String,
     /// The tools that are bound to it, in the order of `tools/list`.
     #[serde(default)]
-    pub tool_ids: Vec<String>,
+    pub tool_ids: Vec<ToolId>,
     /// The project it belongs to; that of its tools unless given.
     #[serde(default)]
-    pub project_id: Option<String>,
+    pub project_id: Option<ProjectId>,
 }
 
 /// What changes about an endpoint.
@@ -33,7 +33,7 @@ pub struct EndpointChange {
     /// Another name.
     pub name: Option<String>,
     /// Other tools, in the place of those before.
-    pub tool_ids: Option<Vec<String>>,
+    pub tool_ids: Option<Vec<ToolId>>,
 }
 
 /// An endpoint with a key that was just made. This is the only time that the key is seen.
@@ -60,14 +60,14 @@ impl Service {
     /// Makes an endpoint with its first key.
     pub fn create_endpoint(&self, caller: &Caller, new: &NewEndpoint) -> Result<WithKey> {
         let project = match (&new.project_id, new.tool_ids.first()) {
-            (Some(project), _) => ProjectId::new(project),
+            (Some(project), _) => project.clone(),
             (None, Some(tool)) => self.tool_of(caller, tool, Right::Edit)?.0.project_id,
             (None, None) => {
                 let problem = "an endpoint needs `tool_ids`, or `project_id` while it has none";
                 return Err(Error::Object(ObjectError::BadRequest { problem: problem.to_owned() }));
             }
         };
-        let (project, _) = self.project_of(caller, project.as_str(), Right::Edit)?;
+        let (project, _) = self.project_of(caller, &project, Right::Edit)?;
         let name = named(&new.name)?;
         let tool_ids = self.bindable(caller, &project, &name, &new.tool_ids)?;
         let n_endpoints = self.endpoints_of_project(&project.id)?.len();
@@ -85,7 +85,7 @@ impl Service {
             updated_at: now,
         };
         endpoint.save(self.catalogue())?;
-        if Project::load(self.catalogue(), project.id.as_str())?.is_none() {
+        if Project::load(self.catalogue(), &project.id)?.is_none() {
             let key = ObjectKey::new(Endpoint::KIND, endpoint.id.as_str());
             self.catalogue().apply(&[Change::Delete(key)])?;
             return Err(Error::missing("Project", project.id.as_str()));
@@ -94,7 +94,7 @@ impl Service {
     }
 
     /// Lists the endpoints of a project, by name.
-    pub fn list_endpoints(&self, caller: &Caller, project: &str) -> Result<Vec<Endpoint>> {
+    pub fn list_endpoints(&self, caller: &Caller, project: &ProjectId) -> Result<Vec<Endpoint>> {
         let (project, _) = self.project_of(caller, project, Right::Read)?;
         let mut endpoints = self.endpoints_of_project(&project.id)?;
         endpoints.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
@@ -102,7 +102,7 @@ impl Service {
     }
 
     /// Finds an endpoint of a project that the caller may see.
-    pub fn get_endpoint(&self, caller: &Caller, id: &str) -> Result<Endpoint> {
+    pub fn get_endpoint(&self, caller: &Caller, id: &EndpointId) -> Result<Endpoint> {
         Ok(self.endpoint_of(caller, id, Right::Read)?.0)
     }
 
@@ -110,14 +110,14 @@ impl Service {
     pub fn update_endpoint(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &EndpointId,
         change: &EndpointChange,
     ) -> Result<Endpoint> {
         let (before, _) = self.endpoint_of(caller, id, Right::Edit)?;
         let name = change.name.as_deref().map(named).transpose()?;
         let mut bound = None;
         if let Some(tool_ids) = &change.tool_ids {
-            let (project, _) = self.project_of(caller, before.project_id.as_str(), Right::Edit)?;
+            let (project, _) = self.project_of(caller, &before.project_id, Right::Edit)?;
             let name = name.as_ref().unwrap_or(&before.name);
             bound = Some(self.bindable(caller, &project, name, tool_ids)?);
         }
@@ -133,7 +133,7 @@ impl Service {
     }
 
     /// Deletes an endpoint; its keys open nothing any more.
-    pub fn delete_endpoint(&self, caller: &Caller, id: &str) -> Result<()> {
+    pub fn delete_endpoint(&self, caller: &Caller, id: &EndpointId) -> Result<()> {
         let (endpoint, _) = self.endpoint_of(caller, id, Right::Edit)?;
         let key = ObjectKey::new(Endpoint::KIND, endpoint.id.as_str());
         self.catalogue().apply(&[Change::Delete(key)])?;
@@ -141,7 +141,7 @@ impl Service {
     }
 
     /// Makes another key for an endpoint.
-    pub fn add_key(&self, caller: &Caller, id: &str) -> Result<WithKey> {
+    pub fn add_key(&self, caller: &Caller, id: &EndpointId) -> Result<WithKey> {
         self.endpoint_of(caller, id, Right::Edit)?;
         let (api_key, stored) = keys::make(self.0.clock.now());
         let endpoint = self.change_endpoint(id, |endpoint| {
@@ -153,11 +153,11 @@ impl Service {
     }
 
     /// Takes a key away; it opens nothing from now on.
-    pub fn revoke_key(&self, caller: &Caller, id: &str, key: &str) -> Result<Endpoint> {
+    pub fn revoke_key(&self, caller: &Caller, id: &EndpointId, key: &KeyId) -> Result<Endpoint> {
         self.endpoint_of(caller, id, Right::Edit)?;
         self.change_endpoint(id, |endpoint| {
             let n_before = endpoint.keys.len();
-            endpoint.keys.retain(|stored| stored.id != key);
+            endpoint.keys.retain(|stored| stored.id != *key);
             if endpoint.keys.len() == n_before {
                 return Err(Error::missing("Key", key));
             }
@@ -167,14 +167,17 @@ impl Service {
 
     /// Opens an endpoint for whoever holds one of its keys. A wrong key and an endpoint that does
     /// not exist give the same: nothing.
-    pub fn open_endpoint(&self, id: &str, key: Option<&str>) -> Result<Option<OpenEndpoint>> {
+    pub fn open_endpoint(
+        &self,
+        id: &EndpointId,
+        key: Option<&str>,
+    ) -> Result<Option<OpenEndpoint>> {
         let Some(key) = key else { return Ok(None) };
         let Some((endpoint, _)) = Endpoint::load(self.catalogue(), id)? else { return Ok(None) };
         if !keys::is_one_of(key, &endpoint.keys) {
             return Ok(None);
         }
-        let ids = endpoint.tool_ids.iter().map(|id| id.as_str());
-        let found = Tool::load_many(self.catalogue(), ids)?;
+        let found = Tool::load_many(self.catalogue(), &endpoint.tool_ids)?;
         let tools = found.into_iter().flatten().map(|(tool, _)| tool).collect();
         let caller = Caller {
             subject: endpoint_subject(&endpoint.id),
@@ -190,7 +193,7 @@ impl Service {
     /// Changes an endpoint that the caller has a right to; others may change it at the same time.
     fn change_endpoint(
         &self,
-        id: &str,
+        id: &EndpointId,
         mut change: impl FnMut(&mut Endpoint) -> Result<()>,
     ) -> Result<Endpoint> {
         let now = self.0.clock.now();
@@ -208,7 +211,7 @@ impl Service {
         caller: &Caller,
         project: &Project,
         endpoint: &str,
-        tool_ids: &[String],
+        tool_ids: &[ToolId],
     ) -> Result<Vec<ToolId>> {
         let (received, allowed) = (tool_ids.len(), limits::MAX_TOOLS_PER_ENDPOINT);
         if received > allowed {
@@ -233,7 +236,7 @@ impl Service {
             }
             names.push(tool.name);
         }
-        Ok(tool_ids.iter().map(ToolId::new).collect())
+        Ok(tool_ids.to_vec())
     }
 
     fn endpoints_of_project(&self, project: &ProjectId) -> Result<Vec<Endpoint>> {

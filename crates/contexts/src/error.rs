@@ -58,7 +58,7 @@ pub enum Error {
 
 impl Error {
     /// Says that nothing with this id exists for the caller.
-    pub(crate) fn missing(what: &'static str, id: &str) -> Self {
+    pub(crate) fn missing(what: &'static str, id: &(impl std::fmt::Display + ?Sized)) -> Self {
         ObjectError::missing(what, id).into()
     }
 }

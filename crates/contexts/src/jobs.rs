@@ -68,7 +68,7 @@ impl Service {
 
     fn run_index(&self, of: &OfTable, progress: &Progress) -> Result<Value> {
         let _working = self.0.locks.table(&of.table);
-        let Some((table, _)) = Table::load(self.catalogue(), of.table.as_str())? else {
+        let Some((table, _)) = Table::load(self.catalogue(), &of.table)? else {
             return Ok(Value::Null);
         };
         let mut tools = self.tools_of_table(&table.id)?;
@@ -87,7 +87,7 @@ impl Service {
         let (changes, covered) = match indexed {
             Ok(indexed) => indexed,
             Err(error) => {
-                let current = Table::load(self.catalogue(), table.id.as_str())?;
+                let current = Table::load(self.catalogue(), &table.id)?;
                 if current.is_none_or(|(current, _)| current.document != table.document) {
                     // Whoever replaced or deleted the document has asked for another job.
                     return Ok(json!({ "superseded": true }));
@@ -124,7 +124,7 @@ impl Service {
         if changes.removed > 0 || !table.former.is_empty() {
             self.0.store.forget_erased(&[table.namespace()])?;
         }
-        if Table::load(self.catalogue(), table.id.as_str())?.is_none() {
+        if Table::load(self.catalogue(), &table.id)?.is_none() {
             // Deleted meanwhile: its own job may have run before the chunks were written.
             self.drop_chunks(&table.namespace())?;
         } else if changes.added > 0 {
@@ -139,7 +139,7 @@ impl Service {
         tool: &Tool,
         mut change: impl FnMut(&mut crate::objects::SearchIndex),
     ) -> Result<()> {
-        self.change::<Tool>(tool.id.as_str(), |current| {
+        self.change::<Tool>(&tool.id, |current| {
             if current.json_path == tool.json_path
                 && let Some(index) = &mut current.search_index
             {
@@ -184,7 +184,7 @@ impl Service {
             document::forget(self.catalogue(), document)?;
         }
         if !table.former.is_empty() {
-            self.change::<Table>(table.id.as_str(), |current| {
+            self.change::<Table>(&table.id, |current| {
                 current.former.retain(|document| !table.former.contains(document));
                 Ok(())
             })?;
@@ -206,7 +206,7 @@ impl JobService for Service {
             JobRight::Stop => Right::Edit,
         };
         let project = job.arguments["project"].as_str().unwrap_or_default();
-        match self.project_of(caller, project, right) {
+        match self.project_of(caller, &ProjectId::new(project), right) {
             Err(Error::Object(ObjectError::NotFound { .. })) => Ok(Subject::Gone),
             found => found.map(|_| Subject::Seen),
         }

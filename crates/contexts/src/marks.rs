@@ -35,6 +35,8 @@ struct MarkRow {
 }
 
 impl TypedObject for MarkRow {
+    type Id = str;
+
     const KIND: &'static str = "context_marks";
 
     fn id(&self) -> String {

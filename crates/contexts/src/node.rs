@@ -8,7 +8,7 @@ use text::{LateNames, REDACTION_CONTEXT_CHARS};
 
 use crate::access::Right;
 use crate::json::{Event, Kind, Walk, pointer};
-use crate::object_ids::TableId;
+use crate::object_ids::{TableId, ToolId};
 use crate::objects::Table;
 use crate::outline::{MemberSize, Outline};
 use crate::reader::Reader;
@@ -134,14 +134,13 @@ impl Service {
     pub fn get_through(
         &self,
         caller: &Caller,
-        tool: &str,
+        tool: &ToolId,
         request: &NodeRequest,
         deadline: &Deadline,
     ) -> Result<Node> {
         let tool = self.usable_tool(caller, tool)?;
         let missing = || Error::missing("Tool", tool.id.as_str());
-        let (table, _) =
-            Table::load(self.catalogue(), tool.table_id.as_str())?.ok_or_else(missing)?;
+        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
         self.node(&table, &tool.json_path, request, Shape::Text, deadline)
     }
 
@@ -149,7 +148,7 @@ impl Service {
     pub fn get_node(
         &self,
         caller: &Caller,
-        table: &str,
+        table: &TableId,
         request: &NodeRequest,
         deadline: &Deadline,
     ) -> Result<Node> {
@@ -162,7 +161,7 @@ impl Service {
     pub fn get_members(
         &self,
         caller: &Caller,
-        table: &str,
+        table: &TableId,
         request: &NodeRequest,
         deadline: &Deadline,
     ) -> Result<Node> {

@@ -63,6 +63,8 @@ impl Project {
 }
 
 impl TypedObject for Project {
+    type Id = ProjectId;
+
     const KIND: &'static str = "context_project";
 
     fn id(&self) -> String {
@@ -115,6 +117,8 @@ impl Table {
 }
 
 impl TypedObject for Table {
+    type Id = TableId;
+
     const KIND: &'static str = "context_table";
 
     fn id(&self) -> String {
@@ -232,6 +236,8 @@ pub struct Tool {
 }
 
 impl TypedObject for Tool {
+    type Id = ToolId;
+
     const KIND: &'static str = "context_tool";
 
     fn id(&self) -> String {
@@ -285,6 +291,8 @@ pub struct Endpoint {
 }
 
 impl TypedObject for Endpoint {
+    type Id = EndpointId;
+
     const KIND: &'static str = "context_endpoint";
 
     fn id(&self) -> String {

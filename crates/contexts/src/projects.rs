@@ -73,17 +73,17 @@ impl Service {
     }
 
     /// Finds a project of the caller's tenant.
-    pub fn get_project(&self, caller: &Caller, id: &str) -> Result<Project> {
+    pub fn get_project(&self, caller: &Caller, id: &ProjectId) -> Result<Project> {
         Ok(self.project_of(caller, id, Right::Read)?.0)
     }
 
     /// Tells whether the caller may make, change and delete what is in a project.
-    pub fn may_edit(&self, caller: &Caller, id: &str) -> bool {
+    pub fn may_edit(&self, caller: &Caller, id: &ProjectId) -> bool {
         self.project_of(caller, id, Right::Edit).is_ok()
     }
 
     /// Tells whether the caller may let others into a project, and delete it.
-    pub fn may_delete(&self, caller: &Caller, id: &str) -> bool {
+    pub fn may_delete(&self, caller: &Caller, id: &ProjectId) -> bool {
         self.project_of(caller, id, Right::Own).is_ok()
     }
 
@@ -91,7 +91,7 @@ impl Service {
     pub fn update_project(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &ProjectId,
         change: &ProjectChange,
     ) -> Result<Project> {
         self.project_of(caller, id, Right::Own)?;
@@ -113,7 +113,7 @@ impl Service {
 
     /// Deletes a project with all that is in it. It is gone for every caller at once; a job
     /// erases documents and chunks.
-    pub fn delete_project(&self, caller: &Caller, id: &str) -> Result<Job> {
+    pub fn delete_project(&self, caller: &Caller, id: &ProjectId) -> Result<Job> {
         let (project, _) = self.project_of(caller, id, Right::Own)?;
         let tables = self.tables_of_project(&project.id)?;
         let mut changes = vec![];

@@ -50,7 +50,7 @@ impl Service {
             let documents = Document::list(self.catalogue(), &page)?;
             let Some(last) = documents.last() else { return Ok(()) };
             page.after = Some(last.id.to_string());
-            let ids = documents.iter().map(|document| document.table_id.as_str());
+            let ids = documents.iter().map(|document| &document.table_id);
             let tables = Table::load_many(self.catalogue(), ids)?;
             for (document, table) in documents.into_iter().zip(tables) {
                 let is_kept = table.is_some_and(|(table, _)| {
@@ -67,7 +67,7 @@ impl Service {
     fn sweep_namespaces(&self) -> Result<()> {
         for info in self.0.store.namespaces()? {
             if let Some(table) = table_of_namespace(&info.id)
-                && Table::load(self.catalogue(), table.as_str())?.is_none()
+                && Table::load(self.catalogue(), &table)?.is_none()
             {
                 self.0.store.drop_namespace(&info.id)?;
             }
@@ -89,7 +89,7 @@ impl Service {
                 if is_made || !asked.insert(tool.table_id.clone()) {
                     continue;
                 }
-                if let Some((table, _)) = Table::load(self.catalogue(), tool.table_id.as_str())? {
+                if let Some((table, _)) = Table::load(self.catalogue(), &tool.table_id)? {
                     self.submit_index(&table)?;
                 }
             }

@@ -11,7 +11,7 @@ use store::{DocumentInfo, Filter, Place, TypedObject};
 
 use crate::ids::chunk_id;
 use crate::json::pointer;
-use crate::object_ids::TableId;
+use crate::object_ids::{TableId, ToolId};
 use crate::objects::{IndexStatus, ShortStringsUse, Table, Tool, ToolKind};
 use crate::source::CHARS;
 use crate::{Error, Result, Service, limits};
@@ -116,7 +116,7 @@ impl Service {
     pub fn find_pointer(
         &self,
         caller: &Caller,
-        table: &str,
+        table: &TableId,
         is_it: &dyn Fn(&str) -> bool,
     ) -> Result<Option<String>> {
         let namespace = self.get_table(caller, table)?.namespace();
@@ -143,7 +143,7 @@ impl Service {
     pub fn search(
         &self,
         caller: &Caller,
-        tool: &str,
+        tool: &ToolId,
         query: &str,
         top_k: usize,
         deadline: &Deadline,
@@ -156,7 +156,7 @@ impl Service {
     pub fn search_in_order(
         &self,
         caller: &Caller,
-        tool: &str,
+        tool: &ToolId,
         query: &str,
         order: &ChunkOrder<'_>,
         top_k: usize,
@@ -168,7 +168,7 @@ impl Service {
     fn search_by(
         &self,
         caller: &Caller,
-        tool: &str,
+        tool: &ToolId,
         query: &str,
         order: Option<&ChunkOrder<'_>>,
         top_k: usize,
@@ -184,8 +184,7 @@ impl Service {
             return Err(Error::Object(ObjectError::BadRequest { problem }));
         }
         let missing = || Error::missing("Tool", tool.id.as_str());
-        let (table, _) =
-            Table::load(self.catalogue(), tool.table_id.as_str())?.ok_or_else(missing)?;
+        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
         let mut found = SearchResults {
             query: query.to_owned(),
             results: vec![],

@@ -47,7 +47,7 @@ impl OpenDocument {
         deadline: Option<&Deadline>,
         kept: Range<usize>,
     ) -> Result<Option<Self>> {
-        let found = Document::load(&**catalogue, document.as_str())?;
+        let found = Document::load(&**catalogue, document)?;
         Ok(found.map(|(document, _)| OpenDocument {
             catalogue: Arc::clone(catalogue),
             document: Arc::new(document),

@@ -1,5 +1,6 @@
 //! The family's service: what it is made of. Its calls are in the files of their objects.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use store::{ObjectPage, Objects, Store, TypedObject};
 
 use crate::access::{Right, check};
 use crate::locks::Locks;
-use crate::object_ids::{EndpointId, ProjectId, TableId};
+use crate::object_ids::{EndpointId, ProjectId, TableId, ToolId};
 use crate::objects::{Endpoint, Project, Table, Tool};
 use crate::{ContextsConfig, Error, Result, limits};
 
@@ -59,7 +60,7 @@ impl Service {
     pub(crate) fn project_of(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &ProjectId,
         right: Right,
     ) -> Result<(Project, u64)> {
         let found = Project::load(self.catalogue(), id)?;
@@ -69,7 +70,12 @@ impl Service {
     }
 
     /// Gives a table whose project the caller has a right to, with its version.
-    pub(crate) fn table_of(&self, caller: &Caller, id: &str, right: Right) -> Result<(Table, u64)> {
+    pub(crate) fn table_of(
+        &self,
+        caller: &Caller,
+        id: &TableId,
+        right: Right,
+    ) -> Result<(Table, u64)> {
         let missing = || Error::missing("Table", id);
         let (table, version) = Table::load(self.catalogue(), id)?.ok_or_else(missing)?;
         self.pass(caller, &table.project_id, right, ("Table", id))?;
@@ -77,7 +83,12 @@ impl Service {
     }
 
     /// Gives a tool whose project the caller has a right to, with its version.
-    pub(crate) fn tool_of(&self, caller: &Caller, id: &str, right: Right) -> Result<(Tool, u64)> {
+    pub(crate) fn tool_of(
+        &self,
+        caller: &Caller,
+        id: &ToolId,
+        right: Right,
+    ) -> Result<(Tool, u64)> {
         let missing = || Error::missing("Tool", id);
         let (tool, version) = Tool::load(self.catalogue(), id)?.ok_or_else(missing)?;
         self.pass(caller, &tool.project_id, right, ("Tool", id))?;
@@ -88,7 +99,7 @@ impl Service {
     pub(crate) fn endpoint_of(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &EndpointId,
         right: Right,
     ) -> Result<(Endpoint, u64)> {
         let missing = || Error::missing("Endpoint", id);
@@ -98,16 +109,14 @@ impl Service {
     }
 
     /// Gives a tool for use: by whoever may read its project, or by an endpoint it is bound to.
-    pub(crate) fn usable_tool(&self, caller: &Caller, id: &str) -> Result<Tool> {
+    pub(crate) fn usable_tool(&self, caller: &Caller, id: &ToolId) -> Result<Tool> {
         if caller.identity != Identity::Endpoint {
             return Ok(self.tool_of(caller, id, Right::Read)?.0);
         }
         let missing = || Error::missing("Tool", id);
         let endpoint = endpoint_of_caller(caller).ok_or_else(missing)?;
-        let (endpoint, _) = Endpoint::load(self.catalogue(), endpoint)?.ok_or_else(missing)?;
-        if endpoint.tenant != caller.tenant
-            || !endpoint.tool_ids.iter().any(|bound| bound.as_str() == id)
-        {
+        let (endpoint, _) = Endpoint::load(self.catalogue(), &endpoint)?.ok_or_else(missing)?;
+        if endpoint.tenant != caller.tenant || !endpoint.tool_ids.contains(id) {
             return Err(missing());
         }
         Ok(Tool::load(self.catalogue(), id)?.ok_or_else(missing)?.0)
@@ -134,7 +143,7 @@ impl Service {
     /// Changes an object, trying again when someone else was first; nothing when it is gone.
     pub(crate) fn change<T: TypedObject>(
         &self,
-        id: &str,
+        id: &T::Id,
         mut change: impl FnMut(&mut T) -> Result<()>,
     ) -> Result<Option<T>> {
         ingest::change_object(self.catalogue(), id, |object| {
@@ -149,9 +158,9 @@ impl Service {
         caller: &Caller,
         project: &ProjectId,
         right: Right,
-        (what, id): (&'static str, &str),
+        (what, id): (&'static str, &dyn Display),
     ) -> Result<()> {
-        match self.project_of(caller, project.as_str(), right) {
+        match self.project_of(caller, project, right) {
             Err(Error::Object(ObjectError::NotFound { .. })) => Err(Error::missing(what, id)),
             passed => passed.map(|_| ()),
         }
@@ -166,8 +175,8 @@ pub(crate) fn endpoint_subject(endpoint: &EndpointId) -> String {
     format!("{ENDPOINT_SUBJECT}{endpoint}")
 }
 
-fn endpoint_of_caller(caller: &Caller) -> Option<&str> {
-    caller.subject.strip_prefix(ENDPOINT_SUBJECT)
+fn endpoint_of_caller(caller: &Caller) -> Option<EndpointId> {
+    caller.subject.strip_prefix(ENDPOINT_SUBJECT).map(EndpointId::new)
 }
 
 /// Takes a name that people read.

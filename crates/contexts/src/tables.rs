@@ -10,7 +10,7 @@ use crate::access::Right;
 use crate::document::{self, Owner};
 use crate::json::Summary;
 use crate::locks::UploadLock;
-use crate::object_ids::TableId;
+use crate::object_ids::{ProjectId, TableId};
 use crate::objects::{Table, Tool};
 use crate::service::named;
 use crate::{Error, Result, Service, limits};
@@ -19,9 +19,9 @@ use crate::{Error, Result, Service, limits};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upload<'a> {
     /// A new table of this project.
-    NewTable(&'a str),
+    NewTable(&'a ProjectId),
     /// A new document of this table.
-    Replacement(&'a str),
+    Replacement(&'a TableId),
 }
 
 /// A place on disk for a document that arrives. The file is removed with this value.
@@ -71,7 +71,7 @@ impl Service {
     pub fn create_table(
         &self,
         caller: &Caller,
-        project: &str,
+        project: &ProjectId,
         name: &str,
         file: &Path,
         deadline: &Deadline,
@@ -103,7 +103,7 @@ impl Service {
         take_on(&mut table, &document, summary);
         table.save(self.catalogue())?;
         // The project may have been deleted while the document was read.
-        if let Err(error) = self.project_of(caller, project.id.as_str(), Right::Edit) {
+        if let Err(error) = self.project_of(caller, &project.id, Right::Edit) {
             self.catalogue()
                 .apply(&[Change::Delete(ObjectKey::new(Table::KIND, table.id.as_str()))])?;
             document::forget(self.catalogue(), &document.id)?;
@@ -116,7 +116,7 @@ impl Service {
     pub fn replace_table(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &TableId,
         file: &Path,
         deadline: &Deadline,
     ) -> Result<(Table, Option<Job>)> {
@@ -127,7 +127,7 @@ impl Service {
     pub fn replace_table_as(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &TableId,
         name: Option<&str>,
         file: &Path,
         deadline: &Deadline,
@@ -137,7 +137,7 @@ impl Service {
         let owner = Owner { table: &table.id, tenant: &table.tenant };
         let (document, summary) = self.keep(&owner, file, deadline)?;
         let now = self.0.clock.now();
-        let changed = self.change::<Table>(table.id.as_str(), |table| {
+        let changed = self.change::<Table>(&table.id, |table| {
             table.former.push(table.document.clone());
             take_on(table, &document, summary);
             if let Some(name) = &name {
@@ -161,11 +161,11 @@ impl Service {
     }
 
     /// Gives a table another name.
-    pub fn rename_table(&self, caller: &Caller, id: &str, name: &str) -> Result<Table> {
+    pub fn rename_table(&self, caller: &Caller, id: &TableId, name: &str) -> Result<Table> {
         let (table, _) = self.table_of(caller, id, Right::Edit)?;
         let name = named(name)?;
         let now = self.0.clock.now();
-        let changed = self.change::<Table>(table.id.as_str(), |table| {
+        let changed = self.change::<Table>(&table.id, |table| {
             table.name.clone_from(&name);
             table.updated_at = now;
             Ok(())
@@ -174,7 +174,7 @@ impl Service {
     }
 
     /// Lists the tables of a project, by name.
-    pub fn list_tables(&self, caller: &Caller, project: &str) -> Result<Vec<Table>> {
+    pub fn list_tables(&self, caller: &Caller, project: &ProjectId) -> Result<Vec<Table>> {
         let (project, _) = self.project_of(caller, project, Right::Read)?;
         let mut tables = self.tables_of_project(&project.id)?;
         tables.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
@@ -182,13 +182,13 @@ impl Service {
     }
 
     /// Finds a table of a project that the caller may see.
-    pub fn get_table(&self, caller: &Caller, id: &str) -> Result<Table> {
+    pub fn get_table(&self, caller: &Caller, id: &TableId) -> Result<Table> {
         Ok(self.table_of(caller, id, Right::Read)?.0)
     }
 
     /// Deletes a table with its tools and takes them off their endpoints. It is gone for every
     /// caller at once; a job erases the document and its chunks.
-    pub fn delete_table(&self, caller: &Caller, id: &str) -> Result<Job> {
+    pub fn delete_table(&self, caller: &Caller, id: &TableId) -> Result<Job> {
         let (table, _) = self.table_of(caller, id, Right::Edit)?;
         let tools = self.tools_of_table(&table.id)?;
         for tool in &tools {

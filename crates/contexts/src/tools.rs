@@ -7,19 +7,19 @@ use store::{Change, Lookup, ObjectKey, TypedObject};
 
 use crate::access::Right;
 use crate::json::pointer;
-use crate::object_ids::ToolId;
+use crate::object_ids::{EndpointId, ProjectId, TableId, ToolId};
 use crate::objects::{Endpoint, IndexStatus, SearchIndex, ShortStringsUse, Table, Tool, ToolKind};
 use crate::{Error, Result, Service, limits};
 
 /// A tool that is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewTool {
     /// What it does.
     #[serde(rename = "type", default)]
     pub kind: ToolKind,
     /// The table it works on.
-    pub table_id: String,
+    pub table_id: TableId,
     /// The RFC 6901 pointer of the part it works on; empty for the whole document.
     #[serde(default)]
     pub json_path: String,
@@ -35,6 +35,21 @@ pub struct NewTool {
     /// What becomes of shorter ones.
     #[serde(default)]
     pub short_strings: ShortStringsUse,
+}
+
+impl NewTool {
+    /// Asks for a search tool over a whole table, with the settings of the server.
+    pub fn of(table: &TableId, name: impl Into<String>) -> Self {
+        NewTool {
+            kind: ToolKind::default(),
+            table_id: table.clone(),
+            json_path: String::new(),
+            name: name.into(),
+            description: String::new(),
+            chunk_threshold_chars: None,
+            short_strings: ShortStringsUse::default(),
+        }
+    }
 }
 
 /// What changes about a tool.
@@ -82,7 +97,7 @@ impl Service {
         };
         tool.save(self.catalogue())?;
         // The table may have been deleted meanwhile, and then nobody would delete the tool.
-        if Table::load(self.catalogue(), table.id.as_str())?.is_none() {
+        if Table::load(self.catalogue(), &table.id)?.is_none() {
             self.catalogue()
                 .apply(&[Change::Delete(ObjectKey::new(Tool::KIND, tool.id.as_str()))])?;
             return Err(Error::missing("Table", table.id.as_str()));
@@ -91,7 +106,7 @@ impl Service {
     }
 
     /// Lists the tools of a project, by name.
-    pub fn list_tools(&self, caller: &Caller, project: &str) -> Result<Vec<Tool>> {
+    pub fn list_tools(&self, caller: &Caller, project: &ProjectId) -> Result<Vec<Tool>> {
         let (project, _) = self.project_of(caller, project, Right::Read)?;
         let lookup = Lookup::new("project", project.id.as_str());
         let found = self.catalogue().find(Tool::KIND, &lookup)?;
@@ -102,7 +117,7 @@ impl Service {
     }
 
     /// Finds a tool of a project that the caller may see.
-    pub fn get_tool(&self, caller: &Caller, id: &str) -> Result<Tool> {
+    pub fn get_tool(&self, caller: &Caller, id: &ToolId) -> Result<Tool> {
         Ok(self.tool_of(caller, id, Right::Read)?.0)
     }
 
@@ -110,7 +125,7 @@ impl Service {
     pub fn update_tool(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &ToolId,
         change: &ToolChange,
     ) -> Result<(Tool, Option<Job>)> {
         let (tool, _) = self.tool_of(caller, id, Right::Edit)?;
@@ -119,7 +134,7 @@ impl Service {
         }
         let now = self.0.clock.now();
         let mut is_moved = false;
-        let changed = self.change::<Tool>(tool.id.as_str(), |tool| {
+        let changed = self.change::<Tool>(&tool.id, |tool| {
             if let Some(name) = &change.name {
                 tool.name = tool_name(name)?;
             }
@@ -151,25 +166,24 @@ impl Service {
             return Ok((tool, None));
         }
         let missing = || Error::missing("Table", tool.table_id.as_str());
-        let (table, _) =
-            Table::load(self.catalogue(), tool.table_id.as_str())?.ok_or_else(missing)?;
+        let (table, _) = Table::load(self.catalogue(), &tool.table_id)?.ok_or_else(missing)?;
         self.index_for(&table, tool)
     }
 
     /// Makes the index of a tool again: what is missing is filled in, what is there stays.
-    pub fn reindex_tool(&self, caller: &Caller, id: &str) -> Result<(Tool, Option<Job>)> {
+    pub fn reindex_tool(&self, caller: &Caller, id: &ToolId) -> Result<(Tool, Option<Job>)> {
         let (tool, _) = self.tool_of(caller, id, Right::Edit)?;
-        let (table, _) = self.table_of(caller, tool.table_id.as_str(), Right::Edit)?;
+        let (table, _) = self.table_of(caller, &tool.table_id, Right::Edit)?;
         self.index_for(&table, tool)
     }
 
     /// Deletes a tool and takes it off its endpoints; a job erases the chunks that no other tool
     /// covers.
-    pub fn delete_tool(&self, caller: &Caller, id: &str) -> Result<Option<Job>> {
+    pub fn delete_tool(&self, caller: &Caller, id: &ToolId) -> Result<Option<Job>> {
         let (tool, _) = self.tool_of(caller, id, Right::Edit)?;
         self.unbind_everywhere(&tool.id)?;
         self.catalogue().apply(&[Change::Delete(ObjectKey::new(Tool::KIND, tool.id.as_str()))])?;
-        match Table::load(self.catalogue(), tool.table_id.as_str())? {
+        match Table::load(self.catalogue(), &tool.table_id)? {
             Some((table, _)) if tool.kind == ToolKind::Search => self.submit_index(&table),
             _ => Ok(None),
         }
@@ -178,7 +192,7 @@ impl Service {
     /// Takes a tool off every endpoint.
     pub(crate) fn unbind_everywhere(&self, tool: &ToolId) -> Result<()> {
         for object in self.catalogue().find(Endpoint::KIND, &Lookup::new("tool", tool.as_str()))? {
-            self.change::<Endpoint>(&object.key.id, |endpoint| {
+            self.change::<Endpoint>(&EndpointId::new(object.key.id), |endpoint| {
                 endpoint.tool_ids.retain(|bound| bound != tool);
                 Ok(())
             })?;
@@ -195,7 +209,7 @@ impl Service {
             Ok(job) => return Ok((tool, job)),
             Err(error) => error.to_string(),
         };
-        let changed = self.change::<Tool>(tool.id.as_str(), |tool| {
+        let changed = self.change::<Tool>(&tool.id, |tool| {
             if let Some(index) = &mut tool.search_index {
                 index.status = IndexStatus::Error;
                 index.last_error = Some(format!("the index could not be asked for: {problem}"));
@@ -212,7 +226,7 @@ impl Service {
         {
             let endpoint = Endpoint::from_object(object)?;
             let ids = endpoint.tool_ids.iter().filter(|other| **other != tool.id);
-            let others = Tool::load_many(self.catalogue(), ids.map(|id| id.as_str()))?;
+            let others = Tool::load_many(self.catalogue(), ids)?;
             if let Some((other, _)) = others.into_iter().flatten().find(|(one, _)| one.name == name)
             {
                 let (endpoint, name) = (endpoint.name, other.name);

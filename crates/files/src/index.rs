@@ -149,6 +149,8 @@ struct CompletedRoot {
 }
 
 impl TypedObject for CompletedRoot {
+    type Id = str;
+
     const KIND: &'static str = "files_root";
 
     fn id(&self) -> String {

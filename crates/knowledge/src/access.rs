@@ -34,7 +34,7 @@ pub(crate) enum Right {
 /// Lets a caller pass, or says why not.
 pub(crate) fn check(base: &KnowledgeBase, caller: &Caller, right: Right) -> Result<()> {
     if base.tenant != caller.tenant {
-        return Err(Error::no_base(base.id.as_str()));
+        return Err(Error::no_base(&base.id));
     }
     let owns = caller.is_admin() || caller.made(&base.owner, base.owner_identity);
     let is_open = base.visibility == Visibility::Public || base.shared_with.names(caller);

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use store::TypedObject;
 
 use crate::jobs::ADD_JOB;
+use crate::object_ids::CollectionId;
 use crate::objects::{Collection, waiting_anywhere};
 use crate::{Result, Service};
 
@@ -26,7 +27,7 @@ const LOOK_EVERYWHERE: Duration = Duration::from_secs(60);
 /// The collections in which something may wait.
 #[derive(Default)]
 pub(crate) struct Unfinished {
-    collections: Mutex<BTreeMap<String, Next>>,
+    collections: Mutex<BTreeMap<CollectionId, Next>>,
     /// When it was looked everywhere last.
     looked: Mutex<Option<Instant>>,
 }
@@ -47,18 +48,18 @@ impl Next {
 
 impl Unfinished {
     /// Notes that uploads of a collection wait.
-    pub(crate) fn begin(&self, collection: &str) {
+    pub(crate) fn begin(&self, collection: &CollectionId) {
         let next = Next { due: Instant::now() + FIRST_PAUSE, pause: FIRST_PAUSE };
-        self.collections.lock().entry(collection.to_owned()).or_insert(next);
+        self.collections.lock().entry(collection.clone()).or_insert(next);
     }
 
     /// Takes out the collections to look at now. What comes from here on is noted anew.
-    fn take_due(&self, now: Instant) -> BTreeMap<String, Next> {
+    fn take_due(&self, now: Instant) -> BTreeMap<CollectionId, Next> {
         self.collections.lock().extract_if(.., |_, next| next.due <= now).collect()
     }
 
     /// Notes when a collection is looked at next.
-    fn keep(&self, collection: String, next: Next) {
+    fn keep(&self, collection: CollectionId, next: Next) {
         self.collections.lock().insert(collection, next);
     }
 
@@ -92,7 +93,7 @@ impl Service {
     pub fn take_up_again(&self, now: Instant) -> Result<usize> {
         if self.1.unfinished.is_time_to_look(now) {
             for document in self.documents_waiting(&waiting_anywhere())? {
-                self.1.unfinished.begin(document.collection_id.as_str());
+                self.1.unfinished.begin(&document.collection_id);
             }
         }
         let (mut n_jobs, mut outcome) = (0, Ok(()));
@@ -116,8 +117,8 @@ impl Service {
     }
 
     /// Looks whether uploads of a collection wait without a job, and asks for one.
-    fn look_again(&self, id: &str) -> Result<StillWaiting> {
-        if self.0.queue.active(ADD_JOB, id)?.is_some() {
+    fn look_again(&self, id: &CollectionId) -> Result<StillWaiting> {
+        if self.0.queue.active(ADD_JOB, id.as_str())?.is_some() {
             return Ok(StillWaiting::AJob);
         }
         let Some((collection, _)) = Collection::load(&*self.0.catalogue, id)? else {
@@ -128,7 +129,7 @@ impl Service {
         }
         let job = self.submit_additions(&collection)?;
         tracing::warn!(
-            collection = id, job = %job.id,
+            collection = %id, job = %job.id,
             "uploads still wait after their job ended; they are tried again"
         );
         Ok(StillWaiting::UploadsAlone)
@@ -148,19 +149,20 @@ mod tests {
     #[test]
     fn pauses_grow_and_have_an_end() {
         let unfinished = Unfinished::default();
+        let id = CollectionId::new("a");
         let before = Instant::now();
-        unfinished.begin("a");
+        unfinished.begin(&id);
         assert!(unfinished.take_due(before).is_empty(), "its job is let work");
         let mut now = Instant::now() + FIRST_PAUSE;
-        let mut next = unfinished.take_due(now)["a"];
+        let mut next = unfinished.take_due(now)[&id];
         for n_looks in 1..20 {
             next = next.later(now);
-            unfinished.keep("a".to_owned(), next);
+            unfinished.keep(id.clone(), next);
             // Something else that comes is no reason to look sooner.
-            unfinished.begin("a");
+            unfinished.begin(&id);
             assert!(unfinished.take_due(now).is_empty());
             now += (FIRST_PAUSE * (1 << n_looks.min(10))).min(LONGEST_PAUSE);
-            assert!(unfinished.take_due(now).contains_key("a"));
+            assert!(unfinished.take_due(now).contains_key(&id));
         }
         assert!(unfinished.take_due(now + LONGEST_PAUSE).is_empty());
     }
@@ -181,7 +183,9 @@ mod tests {
         assert_eq!(ended.state, JobState::Failed, "{ended:?}");
         world.bring_up();
         let id = accepted.documents[0].id.as_str();
-        let state = || world.service.get_document(&ann, id).unwrap().state;
+        let state = || {
+            world.service.get_document(&ann, &crate::KnowledgeDocumentId::new(id)).unwrap().state
+        };
         assert_eq!(state(), DocumentState::Pending);
         let later = Instant::now() + FIRST_PAUSE;
         assert_eq!(world.service.take_up_again(later).unwrap(), 1);
@@ -210,7 +214,10 @@ mod tests {
         assert_eq!(service.take_up_again(now).unwrap(), 0, "who took it may be asking for the job");
         assert_eq!(service.take_up_again(now + 2 * FIRST_PAUSE).unwrap(), 1);
         world.settle();
-        assert_eq!(service.get_document(&ann, id).unwrap().state, DocumentState::Ready);
+        assert_eq!(
+            service.get_document(&ann, &crate::KnowledgeDocumentId::new(id)).unwrap().state,
+            DocumentState::Ready
+        );
         assert_eq!(service.take_up_again(now + LOOK_EVERYWHERE + LONGEST_PAUSE).unwrap(), 0);
     }
 

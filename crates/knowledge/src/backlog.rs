@@ -9,6 +9,7 @@ use model::Warning;
 use parking_lot::{Condvar, Mutex};
 
 use crate::jobs::ADD_JOB;
+use crate::object_ids::CollectionId;
 use crate::objects::Collection;
 use crate::{Error, Result, Service, limits};
 
@@ -21,20 +22,20 @@ const MAX_ASKED_COLLECTIONS: usize = 64;
 /// Counts the uploads of each collection that wait for their job.
 #[derive(Default)]
 pub(crate) struct Backlog {
-    n_waiting: Mutex<HashMap<String, usize>>,
+    n_waiting: Mutex<HashMap<CollectionId, usize>>,
     fewer: Condvar,
 }
 
 impl Backlog {
     /// Waits until so many more may wait.
-    pub(crate) fn enter(&self, collection: &str, n_more: usize) -> Result<()> {
+    pub(crate) fn enter(&self, collection: &CollectionId, n_more: usize) -> Result<()> {
         let allowed = limits::MAX_WAITING_UPLOADS;
         let until = Instant::now() + PATIENCE;
         let mut n_waiting = self.n_waiting.lock();
         loop {
             let n_now = n_waiting.get(collection).copied().unwrap_or_default();
             if n_now == 0 || n_now + n_more <= allowed {
-                n_waiting.insert(collection.to_owned(), n_now + n_more);
+                n_waiting.insert(collection.clone(), n_now + n_more);
                 return Ok(());
             }
             if self.fewer.wait_until(&mut n_waiting, until).timed_out() {
@@ -49,12 +50,12 @@ impl Backlog {
     }
 
     /// Tells whether some wait.
-    pub(crate) fn is_waiting(&self, collection: &str) -> bool {
+    pub(crate) fn is_waiting(&self, collection: &CollectionId) -> bool {
         self.n_waiting.lock().contains_key(collection)
     }
 
     /// Notes that some wait no more. What an earlier process left was never counted.
-    pub(crate) fn fewer(&self, collection: &str, n_fewer: usize) {
+    pub(crate) fn fewer(&self, collection: &CollectionId, n_fewer: usize) {
         let mut n_waiting = self.n_waiting.lock();
         if let Some(n) = n_waiting.get_mut(collection) {
             *n = n.saturating_sub(n_fewer);
@@ -78,7 +79,7 @@ impl Service {
             let has_more = |job: &Job| {
                 job.progress.n_total.is_none_or(|n_total| job.progress.n_done < n_total)
             };
-            let is_waiting = !jobs.is_empty() && self.1.backlog.is_waiting(collection.id.as_str());
+            let is_waiting = !jobs.is_empty() && self.1.backlog.is_waiting(&collection.id);
             if is_waiting || jobs.iter().any(has_more) {
                 let message = format!(
                     "documents of `{}` are being indexed: more may be found when that is done",
@@ -100,13 +101,14 @@ mod tests {
     #[test]
     fn whoever_comes_too_fast_waits_until_some_are_done() {
         let backlog = Arc::new(Backlog::default());
-        backlog.enter("a", limits::MAX_WAITING_UPLOADS).unwrap();
-        backlog.enter("b", 1).unwrap();
-        let waiting = Arc::clone(&backlog);
-        let second = std::thread::spawn(move || waiting.enter("a", 2).is_ok());
-        backlog.fewer("a", 1);
-        backlog.fewer("a", 1);
+        let (one, other) = (CollectionId::new("a"), CollectionId::new("b"));
+        backlog.enter(&one, limits::MAX_WAITING_UPLOADS).unwrap();
+        backlog.enter(&other, 1).unwrap();
+        let (waiting, id) = (Arc::clone(&backlog), one.clone());
+        let second = std::thread::spawn(move || waiting.enter(&id, 2).is_ok());
+        backlog.fewer(&one, 1);
+        backlog.fewer(&one, 1);
         assert!(second.join().unwrap());
-        assert_eq!(backlog.n_waiting.lock()["a"], limits::MAX_WAITING_UPLOADS);
+        assert_eq!(backlog.n_waiting.lock()[&one], limits::MAX_WAITING_UPLOADS);
     }
 }

@@ -78,12 +78,12 @@ impl Service {
     }
 
     /// Finds a knowledge base that the caller may see.
-    pub fn get_base(&self, caller: &Caller, id: &str) -> Result<KnowledgeBase> {
+    pub fn get_base(&self, caller: &Caller, id: &KnowledgeBaseId) -> Result<KnowledgeBase> {
         Ok(self.base(caller, id, Right::Read)?.0)
     }
 
     /// Tells whether the caller may change a knowledge base and what is in it.
-    pub fn may_change(&self, caller: &Caller, id: &str) -> bool {
+    pub fn may_change(&self, caller: &Caller, id: &KnowledgeBaseId) -> bool {
         self.base(caller, id, Right::Change).is_ok()
     }
 
@@ -91,7 +91,7 @@ impl Service {
     pub fn update_base(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &KnowledgeBaseId,
         change: &BaseChange,
     ) -> Result<KnowledgeBase> {
         self.base(caller, id, Right::Change)?;
@@ -118,7 +118,7 @@ impl Service {
 
     /// Deletes a knowledge base with all that is in it. It is gone for every caller at once; a
     /// job erases its passages.
-    pub fn delete_base(&self, caller: &Caller, id: &str) -> Result<Job> {
+    pub fn delete_base(&self, caller: &Caller, id: &KnowledgeBaseId) -> Result<Job> {
         let (base, _) = self.base(caller, id, Right::Change)?;
         let space = self.space_to_purge()?;
         // Nothing arrives between the list of what waits and the end of the base.
@@ -130,7 +130,7 @@ impl Service {
                 Change::DeleteChildren(ObjectKey::new(Collection::KIND, collection.id.as_str()))
             })
             .collect();
-        let folders = collections.iter().map(|collection| collection.id.to_string()).collect();
+        let folders = collections.iter().map(|collection| collection.id.clone()).collect();
         let purge = Purge::namespaces(&base.id, namespace_prefix(&base.id));
         let purge = Purge { folders, ..purge };
         let key = ObjectKey::new(KnowledgeBase::KIND, base.id.as_str());
@@ -142,7 +142,7 @@ impl Service {
         self.0.catalogue.apply(&changes)?;
         drop(adding);
         for collection in &collections {
-            self.1.backlog.fewer(collection.id.as_str(), usize::MAX);
+            self.1.backlog.fewer(&collection.id, usize::MAX);
         }
         self.purge(space, &base.tenant, &purge)
     }

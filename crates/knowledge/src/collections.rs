@@ -9,7 +9,7 @@ use crate::access::Right;
 use crate::bases::shared_with;
 use crate::erasures::Erasure;
 use crate::jobs::Purge;
-use crate::object_ids::CollectionId;
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::objects::{Collection, KnowledgeBase, Sharing};
 use crate::service::named;
 use crate::summary::StoredSummary;
@@ -57,7 +57,7 @@ impl Service {
     pub fn create_collection(
         &self,
         caller: &Caller,
-        base: &str,
+        base: &KnowledgeBaseId,
         new: &NewCollection,
     ) -> Result<Collection> {
         let (base, _) = self.base(caller, base, Right::Change)?;
@@ -92,13 +92,17 @@ impl Service {
             Change::PutIfUnchanged(collection.to_object(0)?),
         ]);
         match applied {
-            Err(store::Error::MissingObject { .. }) => Err(Error::no_base(base.id.as_str())),
+            Err(store::Error::MissingObject { .. }) => Err(Error::no_base(&base.id)),
             applied => Ok(applied.map(|_| collection)?),
         }
     }
 
     /// Lists the collections of a knowledge base that the caller sees, by name.
-    pub fn list_collections(&self, caller: &Caller, base: &str) -> Result<Vec<Collection>> {
+    pub fn list_collections(
+        &self,
+        caller: &Caller,
+        base: &KnowledgeBaseId,
+    ) -> Result<Vec<Collection>> {
         let (base, _) = self.base(caller, base, Right::Read)?;
         let mut collections = self.visible_collections(caller, &base)?;
         collections.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
@@ -106,7 +110,7 @@ impl Service {
     }
 
     /// Finds a collection that the caller may see.
-    pub fn get_collection(&self, caller: &Caller, id: &str) -> Result<Collection> {
+    pub fn get_collection(&self, caller: &Caller, id: &CollectionId) -> Result<Collection> {
         Ok(self.collection_of(caller, id, Right::Read)?.1)
     }
 
@@ -115,7 +119,7 @@ impl Service {
     pub fn update_collection(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &CollectionId,
         change: &CollectionChange,
     ) -> Result<(Collection, Option<Job>)> {
         let (_, before, _) = self.collection_of(caller, id, Right::Change)?;
@@ -145,7 +149,7 @@ impl Service {
 
     /// Deletes a collection with its documents. It is gone for every caller at once; a job
     /// erases its passages.
-    pub fn delete_collection(&self, caller: &Caller, id: &str) -> Result<Job> {
+    pub fn delete_collection(&self, caller: &Caller, id: &CollectionId) -> Result<Job> {
         let (_, collection, _) = self.collection_of(caller, id, Right::Change)?;
         let space = self.space_to_purge()?;
         // Whoever adds documents has counted them in the backlog before they are taken out there.
@@ -159,7 +163,7 @@ impl Service {
             Erasure::change(&collection.tenant, &purge)?,
         ])?;
         drop(adding);
-        self.1.backlog.fewer(collection.id.as_str(), usize::MAX);
+        self.1.backlog.fewer(&collection.id, usize::MAX);
         self.purge(space, &collection.tenant, &purge)
     }
 }

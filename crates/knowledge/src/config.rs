@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::object_ids::CollectionId;
 use model::Caller;
 use serde::Deserialize;
 
@@ -37,5 +38,5 @@ pub struct FolderConfig {
     /// Relative to the configuration file.
     pub path: PathBuf,
     /// The id of the collection.
-    pub collection: String,
+    pub collection: CollectionId,
 }

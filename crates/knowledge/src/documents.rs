@@ -10,7 +10,7 @@ use crate::jobs::Purge;
 use crate::new_document::{
     NewDocument, file_name_of, is_titled, metadata_of, tags_of, title_of, with_tags,
 };
-use crate::object_ids::KnowledgeDocumentId;
+use crate::object_ids::{CollectionId, KnowledgeDocumentId};
 use crate::objects::{
     Collection, Document, DocumentState, TAGS, Upload, document_of_chunk, same_content,
 };
@@ -41,7 +41,7 @@ pub struct Duplicate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chunk {
     /// Holds the document's id and the position.
-    pub id: String,
+    pub id: PassageId,
     /// With its title, state and metadata.
     pub document: Document,
     /// The position in the document, from 0.
@@ -72,7 +72,7 @@ impl Service {
     pub fn add_documents(
         &self,
         caller: &Caller,
-        collection: &str,
+        collection: &CollectionId,
         new: Vec<NewDocument>,
     ) -> Result<Accepted> {
         let (_, collection, _) = self.collection_of(caller, collection, Right::Change)?;
@@ -125,7 +125,7 @@ impl Service {
                 updated_at: now,
             });
         }
-        self.1.backlog.enter(collection.id.as_str(), documents.len())?;
+        self.1.backlog.enter(&collection.id, documents.len())?;
         let accepted = self.accept(&collection, &mut documents, new);
         let accepted =
             accepted.and_then(|duplicates| Ok((duplicates, self.submit_additions(&collection)?)));
@@ -141,7 +141,7 @@ impl Service {
                     keys.map(|id| Change::Delete(ObjectKey::new(Document::KIND, id))).collect();
                 let _ = self.0.catalogue.apply(&rows);
                 self.forget_uploads(documents.iter().filter_map(Document::staged));
-                self.1.backlog.fewer(collection.id.as_str(), documents.len());
+                self.1.backlog.fewer(&collection.id, documents.len());
                 Err(error)
             }
         }
@@ -199,7 +199,7 @@ impl Service {
     pub fn replace_document(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &KnowledgeDocumentId,
         new: NewDocument,
     ) -> Result<Accepted> {
         let (_, document, _) = self.document_of(caller, id, Right::Change)?;
@@ -211,7 +211,7 @@ impl Service {
     pub(crate) fn replace_content(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &KnowledgeDocumentId,
         new: NewDocument,
     ) -> Result<Accepted> {
         let (collection, before, _) = self.document_of(caller, id, Right::Change)?;
@@ -221,10 +221,10 @@ impl Service {
         let (title, is_titled, file_name) = (title_of(&new)?, is_titled(&new), file_name_of(&new));
         let metadata = metadata_of(&new.metadata)?;
         let (tags, source) = (tags_of(&new.tags)?, new.source.clone());
-        self.1.backlog.enter(collection.id.as_str(), 1)?;
+        self.1.backlog.enter(&collection.id, 1)?;
         let staged = self.stage(&before, new);
         let Staged { upload, sha256, with_row } =
-            staged.inspect_err(|_| self.1.backlog.fewer(collection.id.as_str(), 1))?;
+            staged.inspect_err(|_| self.1.backlog.fewer(&collection.id, 1))?;
         let mut before = None;
         let now = self.0.clock.now();
         let adding = self.1.adding.read();
@@ -269,20 +269,20 @@ impl Service {
                 {
                     let cause = model::with_causes(&error);
                     tracing::warn!(
-                        document = id,
+                        document = %id,
                         cause,
                         "a refused content could not be taken back"
                     );
                 }
                 self.forget_uploads([upload.staged.as_str()]);
-                self.1.backlog.fewer(collection.id.as_str(), 1);
+                self.1.backlog.fewer(&collection.id, 1);
                 return Err(error);
             }
         };
         // The content before waited in vain: nobody will read it any more.
         let earlier = before.as_ref().and_then(Document::staged);
         self.forget_uploads(earlier);
-        self.1.backlog.fewer(collection.id.as_str(), usize::from(earlier.is_some()));
+        self.1.backlog.fewer(&collection.id, usize::from(earlier.is_some()));
         let same = Same { document: document.id.clone(), others: self.same_as(&document)? };
         let duplicates = self.visible_duplicates(caller, vec![same])?;
         Ok(Accepted { documents: vec![document], job, duplicates })
@@ -293,8 +293,7 @@ impl Service {
     fn take_back(&self, before: &Document, upload: &Upload) -> Result<()> {
         // Nobody is between its two looks at the row.
         self.in_turn(&before.collection_id, || {
-            let id = before.id.as_str();
-            let Some((document, version)) = Document::load(&*self.0.catalogue, id)? else {
+            let Some((document, version)) = Document::load(&*self.0.catalogue, &before.id)? else {
                 return Ok(());
             };
             if document.staged() != Some(upload.staged.as_str()) {
@@ -310,14 +309,14 @@ impl Service {
     /// Deletes a document. It is gone for every caller at once; a job erases its passages.
     ///
     /// Fails with [`Error::FollowsFile`] where the document is that of a file in a folder.
-    pub fn delete_document(&self, caller: &Caller, id: &str) -> Result<Job> {
+    pub fn delete_document(&self, caller: &Caller, id: &KnowledgeDocumentId) -> Result<Job> {
         let (_, document, _) = self.document_of(caller, id, Right::Change)?;
         self.check_follows_no_file(&document)?;
         self.remove_document(caller, id)
     }
 
     /// Deletes a document, whether it follows a file or not.
-    pub(crate) fn remove_document(&self, caller: &Caller, id: &str) -> Result<Job> {
+    pub(crate) fn remove_document(&self, caller: &Caller, id: &KnowledgeDocumentId) -> Result<Job> {
         let (collection, document, _) = self.document_of(caller, id, Right::Change)?;
         self.remove_documents(&collection, &[document])
     }
@@ -331,7 +330,7 @@ impl Service {
         let space = self.space_to_purge()?;
         self.change_collection(&collection.id, |collection| {
             let mut changes = vec![];
-            let ids = documents.iter().map(|document| document.id.as_str());
+            let ids = documents.iter().map(|document| &document.id);
             let kept = Document::load_many(&*self.0.catalogue, ids)?;
             for (document, kept) in documents.iter().zip(kept) {
                 // Another call may have deleted it meanwhile: it must not be counted out twice.
@@ -348,7 +347,7 @@ impl Service {
         })?;
         self.forget_uploads(documents.iter().flat_map(Document::files));
         let n_waiting = documents.iter().filter(|document| document.upload.is_some()).count();
-        self.1.backlog.fewer(collection.id.as_str(), n_waiting);
+        self.1.backlog.fewer(&collection.id, n_waiting);
         self.purge(space, &collection.tenant, &Purge::collection(collection))
     }
 
@@ -356,7 +355,7 @@ impl Service {
     pub fn list_documents(
         &self,
         caller: &Caller,
-        collection: &str,
+        collection: &CollectionId,
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Document>> {
@@ -371,29 +370,28 @@ impl Service {
     }
 
     /// Finds a document of a collection that the caller may see.
-    pub fn get_document(&self, caller: &Caller, id: &str) -> Result<Document> {
+    pub fn get_document(&self, caller: &Caller, id: &KnowledgeDocumentId) -> Result<Document> {
         Ok(self.document_of(caller, id, Right::Read)?.1)
     }
 
     /// Gives a chunk by the id that a search gave.
-    pub fn get_chunk(&self, caller: &Caller, id: &str) -> Result<Chunk> {
+    pub fn get_chunk(&self, caller: &Caller, id: &PassageId) -> Result<Chunk> {
         let missing = || Error::missing("Chunk", id);
         let document = document_of_chunk(id).ok_or_else(missing)?;
-        let (collection, document, _) = match self.document_of(caller, document, Right::Read) {
+        let (collection, document, _) = match self.document_of(caller, &document, Right::Read) {
             Err(Error::Object(ObjectError::NotFound { .. }) | Error::BaseNotFound { .. }) => {
                 return Err(missing());
             }
             found => found?,
         };
-        let passage = PassageId::new(id);
-        let found = self.0.store.passages(&collection.namespace(), &[passage]);
+        let found = self.0.store.passages(&collection.namespace(), std::slice::from_ref(id));
         let found = match found {
             Err(store::Error::UnknownNamespace { .. }) => vec![],
             found => found?,
         };
         let stored = found.into_iter().flatten().next().ok_or_else(missing)?;
         Ok(Chunk {
-            id: id.to_owned(),
+            id: id.clone(),
             around: self.around(&collection.namespace(), &stored.passage)?,
             document,
             index: stored.passage.ordinal,
@@ -407,7 +405,7 @@ impl Service {
     pub fn document_text(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &KnowledgeDocumentId,
         max_chars: usize,
     ) -> Result<DocumentText> {
         let (collection, document, _) = self.document_of(caller, id, Right::Read)?;
@@ -438,7 +436,7 @@ impl Service {
         let mut duplicates = vec![];
         for Same { document, others } in same {
             for of in others {
-                match self.document_of(caller, of.id.as_str(), Right::Read) {
+                match self.document_of(caller, &of.id, Right::Read) {
                     Ok(_) => {
                         duplicates.push(Duplicate { document, of });
                         break;

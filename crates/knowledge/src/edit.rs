@@ -8,6 +8,7 @@ use store::TypedObject;
 use crate::access::Right;
 use crate::index::attributes;
 use crate::new_document::{metadata_of, tags_of, with_tags};
+use crate::object_ids::KnowledgeDocumentId;
 use crate::objects::{Collection, Document, TAGS};
 use crate::{Error, Result, Service, limits};
 
@@ -28,7 +29,7 @@ impl Service {
     pub fn update_document(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &KnowledgeDocumentId,
         change: &DocumentChange,
     ) -> Result<Document> {
         let (collection, _, _) = self.document_of(caller, id, Right::Change)?;
@@ -84,7 +85,7 @@ impl Service {
             let document = changed.ok_or_else(|| Error::missing("Document", id))?;
             if document.state.is_indexed() && title.is_some() {
                 // Where it is now: it may have moved before it was this one's turn.
-                let at = Collection::load(&*self.0.catalogue, collection.id.as_str())?;
+                let at = Collection::load(&*self.0.catalogue, &collection.id)?;
                 let (collection, _) = at.ok_or_else(|| Error::missing("Document", id))?;
                 self.rewrite(&collection, &document)?;
             }

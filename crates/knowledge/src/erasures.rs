@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use store::{Change, ObjectKey, ObjectPage, TypedObject};
 
 use crate::jobs::Purge;
+use crate::object_ids::CollectionId;
 use crate::objects::Collection;
 use crate::{Result, Service, limits};
 
@@ -28,6 +29,8 @@ pub(crate) struct Erasure {
 }
 
 impl TypedObject for Erasure {
+    type Id = str;
+
     const KIND: &'static str = "knowledge_erasure";
 
     fn id(&self) -> String {
@@ -51,7 +54,8 @@ impl Service {
     /// Gives the job that erases what was deleted: one that waits already sees every row that was
     /// written before it begins. It has no priority, so deletions do not hold uploads up.
     pub(crate) fn purge(&self, space: QueueSpace, tenant: &TenantId, purge: &Purge) -> Result<Job> {
-        let subject = purge.collection.as_ref().unwrap_or(&purge.knowledge_base);
+        let subject =
+            purge.collection.as_ref().map_or(&*purge.knowledge_base, CollectionId::as_str);
         let (knowledge_base, collection) = (purge.knowledge_base.clone(), purge.collection.clone());
         let about = Purge { knowledge_base, collection, ..Purge::default() };
         Ok(self.jobs().submit_purge(space, subject, tenant, &about)?)
@@ -113,14 +117,13 @@ impl Service {
         let mut by_namespace: BTreeMap<NamespaceId, BTreeSet<&str>> = BTreeMap::new();
         for purge in purges {
             if let (Some(namespace), Some(prefix)) = (&purge.namespace, &purge.prefix) {
-                let namespace = NamespaceId::new(namespace.as_str());
-                by_namespace.entry(namespace).or_default().insert(prefix);
+                by_namespace.entry(namespace.clone()).or_default().insert(prefix);
             }
         }
         for (namespace, prefixes) in &by_namespace {
             n_erased += self.erase_documents(namespace, prefixes)?;
         }
-        let collections: BTreeSet<&String> =
+        let collections: BTreeSet<&CollectionId> =
             purges.iter().filter_map(|purge| purge.collection.as_ref()).collect();
         for collection in collections {
             if let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? {

@@ -3,7 +3,7 @@
 
 use ingest::{FamilyError, ObjectError};
 
-use crate::object_ids::KnowledgeDocumentId;
+use crate::object_ids::{KnowledgeBaseId, KnowledgeDocumentId};
 
 /// Why a call of this family failed.
 #[derive(Debug, thiserror::Error)]
@@ -66,13 +66,13 @@ pub enum Error {
 
 impl Error {
     /// Says that nothing with this id exists for the caller.
-    pub(crate) fn missing(what: &'static str, id: &str) -> Self {
+    pub(crate) fn missing(what: &'static str, id: &(impl std::fmt::Display + ?Sized)) -> Self {
         ObjectError::missing(what, id).into()
     }
 
     /// Says that there is no such knowledge base for the caller.
-    pub(crate) fn no_base(id: &str) -> Self {
-        Error::BaseNotFound { id: ingest::shown_id(id) }
+    pub(crate) fn no_base(id: &KnowledgeBaseId) -> Self {
+        Error::BaseNotFound { id: ingest::shown_id(id.as_str()) }
     }
 }
 

@@ -14,7 +14,7 @@ use store::{Change, ObjectPage, TypedObject};
 use crate::intake::Intake;
 use crate::moved::MissingFiles;
 use crate::new_document::{Content, NewDocument};
-use crate::object_ids::KnowledgeDocumentId;
+use crate::object_ids::{CollectionId, KnowledgeDocumentId};
 use crate::objects::{Collection, Document, DocumentState, SourceFile};
 use crate::{Error, Result, Service, limits};
 
@@ -109,7 +109,7 @@ impl Service {
     /// can follow later.
     pub fn follow_folder(
         &self,
-        collection: &str,
+        collection: &CollectionId,
         listing: &FolderListing,
         open: &dyn Fn(&FolderFile) -> io::Result<File>,
         time: Duration,
@@ -185,7 +185,7 @@ impl Service {
                 }
                 Some(source) => {
                     let changed = self.received(file, listing, open).and_then(|content| {
-                        self.replace_content(&caller, source.document.as_str(), content).map(|_| ())
+                        self.replace_content(&caller, &source.document, content).map(|_| ())
                     });
                     match changed {
                         Ok(()) => followed.n_replaced += 1,
@@ -200,7 +200,7 @@ impl Service {
                 None => match self.received(file, listing, open) {
                     Ok(document) => match left.take(file, &document) {
                         Some(moved) => {
-                            self.replace_content(&caller, moved.as_str(), document)?;
+                            self.replace_content(&caller, &moved, document)?;
                             followed.n_moved += 1;
                         }
                         None => new.push(document),
@@ -210,12 +210,12 @@ impl Service {
             }
             if new.len() == FILES_PER_STEP {
                 followed.n_added += new.len();
-                self.add_documents(&caller, collection.id.as_str(), std::mem::take(&mut new))?;
+                self.add_documents(&caller, &collection.id, std::mem::take(&mut new))?;
             }
         }
         if !new.is_empty() {
             followed.n_added += new.len();
-            self.add_documents(&caller, collection.id.as_str(), new)?;
+            self.add_documents(&caller, &collection.id, new)?;
         }
         // Which of the rest moved is known when all files were looked at.
         if !followed.is_cut {
@@ -229,7 +229,6 @@ impl Service {
 
     /// Deletes documents whose files are gone, by one commit; gives how many there were.
     fn remove_gone(&self, collection: &Collection, gone: &[KnowledgeDocumentId]) -> Result<usize> {
-        let gone = gone.iter().map(KnowledgeDocumentId::as_str);
         let found = Document::load_many(&*self.0.catalogue, gone)?;
         let documents: Vec<Document> =
             found.into_iter().flatten().map(|(document, _)| document).collect();
@@ -244,7 +243,7 @@ impl Service {
     pub(crate) fn check_follows_no_file(&self, document: &Document) -> Result<()> {
         let Some(SourceFile { path, .. }) = &document.source else { return Ok(()) };
         let mut folders = self.0.settings.folders.iter();
-        match folders.any(|folder| folder.collection == document.collection_id.as_str()) {
+        match folders.any(|folder| folder.collection == document.collection_id) {
             true => Err(Error::FollowsFile { path: path.clone() }),
             false => Ok(()),
         }
@@ -275,7 +274,7 @@ impl Service {
 
     /// Notes the stamp of a file that has not changed.
     fn stamp(&self, id: &KnowledgeDocumentId, stamp: &str) -> Result<()> {
-        ingest::change_object(&*self.0.catalogue, id.as_str(), |document: &mut Document| {
+        ingest::change_object(&*self.0.catalogue, id, |document: &mut Document| {
             if let Some(source) = &mut document.source {
                 stamp.clone_into(&mut source.stamp);
             }
@@ -288,14 +287,14 @@ impl Service {
     /// for a file that may say something else. The document stays and says why, until the file can
     /// be read, which changes its stamp.
     pub(crate) fn close_document(&self, id: &KnowledgeDocumentId, stamp: &str) -> Result<()> {
-        let Some((document, _)) = Document::load(&*self.0.catalogue, id.as_str())? else {
+        let Some((document, _)) = Document::load(&*self.0.catalogue, id)? else {
             return Ok(());
         };
         let collection = self.in_turn(&document.collection_id, || {
             let mut files: Vec<String> = vec![];
             let mut n_waited = 0;
             let collection = self.change_collection(&document.collection_id, |collection| {
-                let row = Document::load(&*self.0.catalogue, id.as_str())?;
+                let row = Document::load(&*self.0.catalogue, id)?;
                 let Some((mut document, version)) = row else { return Ok(vec![]) };
                 files = document.files().map(str::to_owned).collect();
                 n_waited = usize::from(document.upload.is_some());
@@ -314,7 +313,7 @@ impl Service {
                 Ok(vec![Change::PutIfUnchanged(document.to_object(version)?)])
             })?;
             self.forget_uploads(files.iter().map(String::as_str));
-            self.1.backlog.fewer(collection.id.as_str(), n_waited);
+            self.1.backlog.fewer(&collection.id, n_waited);
             match self.0.store.delete(&collection.namespace(), &[document.store_id()]) {
                 Err(store::Error::UnknownNamespace { .. }) => {}
                 deleted => deleted.map(|_| ())?,

@@ -1,6 +1,6 @@
 //! What a search is asked for, and what it finds.
 
-use model::{Around, Explanation, Score, Stage, Warning};
+use model::{Around, Explanation, PassageId, Score, Stage, Warning};
 use retrieve::StageTiming;
 
 use crate::object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
@@ -11,7 +11,7 @@ pub struct SearchRequest {
     /// The question, in any language.
     pub query: String,
     /// Where to look.
-    pub knowledge_base_id: String,
+    pub knowledge_base_id: KnowledgeBaseId,
     /// Results with a lower final score are dropped.
     pub threshold: f64,
     /// How many results.
@@ -26,7 +26,7 @@ pub struct ChunkHit {
     /// Calibrated relevance.
     pub score: Score,
     /// Holds the document's id and the position.
-    pub chunk_id: String,
+    pub chunk_id: PassageId,
     /// Of which the chunk is a part.
     pub document_id: KnowledgeDocumentId,
     /// The document's title.

@@ -32,7 +32,7 @@ impl Service {
         let mut open = Some(self.1.joinable.open(additions.collection.as_str(), job));
         let (mut n_written, mut n_failed) = (0, 0);
         let collection = loop {
-            let found = Collection::load(&*self.0.catalogue, additions.collection.as_str());
+            let found = Collection::load(&*self.0.catalogue, &additions.collection);
             let Some((collection, _)) = found.map_err(failure_of_store)? else {
                 self.forget_uploads(named.documents.iter().map(|named| named.staged.as_str()));
                 return Ok(json!({ "documents": n_written, "failed": n_failed }));
@@ -87,9 +87,7 @@ impl Service {
     /// Moves passages into the namespace that their collection has now. They are copied as they
     /// are stored: nothing is read or cut again, so this is no run of the pipeline.
     pub(crate) fn run_move(&self, move_: &Move, progress: &Progress) -> Result<Value> {
-        let Some((collection, _)) =
-            Collection::load(&*self.0.catalogue, move_.collection.as_str())?
-        else {
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &move_.collection)? else {
             return Ok(Value::Null);
         };
         let (from, to) = (NamespaceId::new(move_.from.as_str()), collection.namespace());
@@ -104,8 +102,8 @@ impl Service {
                 let ids: Vec<DocumentId> = page.iter().map(|info| info.id.clone()).collect();
                 let mut documents = vec![];
                 // Titles may have changed while the move waited.
-                let rows = ids.iter().map(document_of);
-                let rows = Document::load_many(&*self.0.catalogue, rows)?;
+                let rows: Vec<_> = ids.iter().map(document_of).collect();
+                let rows = Document::load_many(&*self.0.catalogue, &rows)?;
                 for (info, row) in page.into_iter().zip(rows) {
                     let title = row.and_then(|(row, _)| row.indexed_title());
                     documents.push(store::Document {

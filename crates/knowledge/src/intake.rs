@@ -7,6 +7,7 @@ use ingest::new_id;
 use model::Caller;
 
 use crate::access::Right;
+use crate::object_ids::{CollectionId, KnowledgeDocumentId};
 use crate::{Result, Service};
 
 /// What the name of a file begins with that is arriving; hidden, so that no backup takes it along.
@@ -22,9 +23,9 @@ pub(crate) fn is_arriving(name: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadTarget<'a> {
     /// New documents of this collection.
-    Collection(&'a str),
+    Collection(&'a CollectionId),
     /// The new content of this document.
-    Document(&'a str),
+    Document(&'a KnowledgeDocumentId),
 }
 
 /// A place for the files of one upload, for a caller who may make it.

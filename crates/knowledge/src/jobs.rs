@@ -75,16 +75,16 @@ impl Additions {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Purge {
     pub(crate) knowledge_base: String,
-    pub(crate) collection: Option<String>,
+    pub(crate) collection: Option<CollectionId>,
     /// Namespaces that begin so are dropped.
     pub(crate) namespaces: Option<String>,
     /// The namespace in which documents are erased.
-    pub(crate) namespace: Option<String>,
+    pub(crate) namespace: Option<NamespaceId>,
     /// Documents that begin so are erased there.
     pub(crate) prefix: Option<String>,
     /// Collections whose files are removed.
     #[serde(default)]
-    pub(crate) folders: Vec<String>,
+    pub(crate) folders: Vec<CollectionId>,
     /// Files in the folder of uploads that are removed.
     #[serde(default)]
     pub(crate) files: Vec<String>,
@@ -98,10 +98,10 @@ impl Purge {
     pub(crate) fn collection(collection: &Collection) -> Self {
         Purge {
             knowledge_base: collection.knowledge_base_id.to_string(),
-            collection: Some(collection.id.to_string()),
-            namespace: Some(collection.namespace().to_string()),
+            collection: Some(collection.id.clone()),
+            namespace: Some(collection.namespace()),
             prefix: Some(collection.document_prefix()),
-            folders: vec![collection.id.to_string()],
+            folders: vec![collection.id.clone()],
             ..Purge::default()
         }
     }
@@ -150,7 +150,7 @@ impl Service {
     /// upload before it begins, and one that runs takes more in for a while, so uploads that come
     /// one by one share few jobs.
     pub(crate) fn submit_additions(&self, collection: &Collection) -> Result<Job> {
-        self.1.unfinished.begin(collection.id.as_str());
+        self.1.unfinished.begin(&collection.id);
         let job = self.1.joinable.join(collection.id.as_str(), || {
             let (additions, tenant) = (Additions::of(collection), &collection.tenant);
             let (jobs, id) = (self.jobs(), &collection.id);
@@ -209,7 +209,7 @@ impl JobService for Service {
         if right == JobRight::Stop {
             // Whoever may stop it may see it: that was asked before.
             return base.map_or(Ok(Subject::Seen), |base| {
-                self.base(caller, base, Right::Change).map(|_| Subject::Seen)
+                self.base(caller, &KnowledgeBaseId::new(base), Right::Change).map(|_| Subject::Seen)
             });
         }
         if caller.is_admin() {
@@ -217,9 +217,11 @@ impl JobService for Service {
         }
         let seen = match (collection, base) {
             (Some(collection), _) => {
-                self.collection_of(caller, collection, Right::Read).map(|_| ())
+                self.collection_of(caller, &CollectionId::new(collection), Right::Read).map(|_| ())
             }
-            (None, Some(base)) => self.base(caller, base, Right::Read).map(|_| ()),
+            (None, Some(base)) => {
+                self.base(caller, &KnowledgeBaseId::new(base), Right::Read).map(|_| ())
+            }
             (None, None) => Err(Error::Denied),
         };
         match seen {

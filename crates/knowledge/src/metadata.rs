@@ -14,7 +14,7 @@ use store::{ObjectPage, TypedObject};
 
 use crate::access::Right;
 use crate::metadata_value::MetadataValue;
-use crate::object_ids::CollectionId;
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::objects::{Collection, Document};
 use crate::{Result, Service, limits};
 
@@ -103,7 +103,7 @@ impl Service {
     pub fn matching(
         &self,
         caller: &Caller,
-        base: &str,
+        base: &KnowledgeBaseId,
         conditions: &[Condition],
     ) -> Result<Matching> {
         let (base, _) = self.base(caller, base, Right::Read)?;

@@ -70,6 +70,8 @@ pub struct KnowledgeBase {
 }
 
 impl TypedObject for KnowledgeBase {
+    type Id = KnowledgeBaseId;
+
     const KIND: &'static str = "knowledge_base";
 
     fn id(&self) -> String {
@@ -139,6 +141,8 @@ impl Collection {
 }
 
 impl TypedObject for Collection {
+    type Id = CollectionId;
+
     const KIND: &'static str = "knowledge_collection";
 
     fn id(&self) -> String {
@@ -326,6 +330,8 @@ impl Document {
 }
 
 impl TypedObject for Document {
+    type Id = KnowledgeDocumentId;
+
     const KIND: &'static str = "knowledge_document";
 
     fn id(&self) -> String {
@@ -343,7 +349,7 @@ impl TypedObject for Document {
     fn lookups(&self) -> Vec<Lookup> {
         let mut lookups = match &self.upload {
             None => vec![],
-            Some(_) => vec![waiting_anywhere(), waiting_in(self.collection_id.as_str())],
+            Some(_) => vec![waiting_anywhere(), waiting_in(&self.collection_id)],
         };
         if !self.sha256.is_empty() {
             lookups.push(same_content(&self.tenant, &self.sha256));
@@ -358,8 +364,8 @@ pub(crate) fn waiting_anywhere() -> Lookup {
 }
 
 /// Finds documents of a collection whose content waits to be indexed.
-pub(crate) fn waiting_in(collection: &str) -> Lookup {
-    Lookup::new("upload_to", collection)
+pub(crate) fn waiting_in(collection: &CollectionId) -> Lookup {
+    Lookup::new("upload_to", collection.as_str())
 }
 
 /// Finds documents of a tenant that hold this content.
@@ -373,18 +379,19 @@ pub(crate) fn namespace_prefix(base: &KnowledgeBaseId) -> String {
 }
 
 /// Gives the document's id inside its id in the store.
-pub(crate) fn document_of(store_id: &DocumentId) -> &str {
-    store_id.as_str().split_once('/').map_or(store_id.as_str(), |(_, document)| document)
+pub(crate) fn document_of(store_id: &DocumentId) -> KnowledgeDocumentId {
+    let id = store_id.as_str();
+    KnowledgeDocumentId::new(id.split_once('/').map_or(id, |(_, document)| document))
 }
 
 /// Names a chunk; the id says which document to check before it is given away.
-pub(crate) fn chunk_id(document: &str, ordinal: u32) -> PassageId {
+pub(crate) fn chunk_id(document: &KnowledgeDocumentId, ordinal: u32) -> PassageId {
     PassageId::new(format!("{document}:{ordinal}"))
 }
 
 /// Gives the document's id inside a chunk's id.
-pub(crate) fn document_of_chunk(chunk: &str) -> Option<&str> {
-    let (document, ordinal) = chunk.rsplit_once(':')?;
+pub(crate) fn document_of_chunk(chunk: &PassageId) -> Option<KnowledgeDocumentId> {
+    let (document, ordinal) = chunk.as_str().rsplit_once(':')?;
     ordinal.parse::<u32>().ok()?;
-    Some(document)
+    Some(KnowledgeDocumentId::new(document))
 }

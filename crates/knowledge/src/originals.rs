@@ -48,7 +48,11 @@ impl Service {
     /// [`Error::OriginalDenied`] without one of the roles, [`ingest::ObjectError::NotFound`] where the document
     /// was added before originals were kept, [`Error::OriginalDamaged`] where the file is gone or
     /// is not the one that was uploaded.
-    pub fn original(&self, caller: &Caller, document: &str) -> Result<OriginalFile> {
+    pub fn original(
+        &self,
+        caller: &Caller,
+        document: &KnowledgeDocumentId,
+    ) -> Result<OriginalFile> {
         let (_, document, _) = self.document_of(caller, document, Right::Read)?;
         if !self.may_download(caller) {
             return Err(Error::OriginalDenied { roles: self.0.settings.originals.roles.clone() });
@@ -102,7 +106,7 @@ pub fn damaged_originals(
                 continue;
             };
             // It was changed or deleted while its file was read.
-            let now = Document::load(catalogue, document.id.as_str())?;
+            let now = Document::load(catalogue, &document.id)?;
             if now.is_some_and(|(now, _)| now.original == document.original) {
                 let (document, title) = (document.id, document.title);
                 damaged.push(DamagedOriginal { document, title, problem });

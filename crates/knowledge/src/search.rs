@@ -170,7 +170,8 @@ impl Service {
         max_results: usize,
         deadline: &Deadline,
     ) -> Result<SearchResults> {
-        let of_document = |document: &DocumentId, _: &PassageId| order(document_of(document));
+        let of_document =
+            |document: &DocumentId, _: &PassageId| order(document_of(document).as_str());
         self.search_bases(caller, query, Some(&of_document), max_results, deadline)
     }
 
@@ -309,8 +310,8 @@ impl Service {
         while visible.len() < max_results && hits.len() > 0 {
             // One query in the usual case: more only where hits are of documents that are gone.
             let next: Vec<Ranked> = hits.by_ref().take(max_results - visible.len()).collect();
-            let ids = next.iter().map(|ranked| document_of(&ranked.hit.document));
-            let documents = Document::load_many(&*self.0.catalogue, ids)?;
+            let ids: Vec<_> = next.iter().map(|ranked| document_of(&ranked.hit.document)).collect();
+            let documents = Document::load_many(&*self.0.catalogue, &ids)?;
             for (ranked, document) in next.into_iter().zip(documents) {
                 // What was deleted is gone at once, also while its passages are still being erased.
                 let Some((document, _)) = document else { continue };
@@ -338,7 +339,7 @@ impl Service {
             results.push(ChunkHit {
                 around,
                 around_snippet,
-                chunk_id: ranked.hit.passage.to_string(),
+                chunk_id: ranked.hit.passage.clone(),
                 score: ranked.hit.score,
                 chunk_index: ranked.passage.passage.ordinal,
                 pointer: ranked.passage.passage.pointer.to_string(),

@@ -14,7 +14,7 @@ use store::{Change, Objects, Store, TypedObject};
 use crate::access::{Right, check, sees};
 use crate::again::Unfinished;
 use crate::backlog::Backlog;
-use crate::object_ids::{CollectionId, KnowledgeBaseId};
+use crate::object_ids::{CollectionId, KnowledgeBaseId, KnowledgeDocumentId};
 use crate::objects::{Collection, Document, KnowledgeBase};
 use crate::{Error, KnowledgeConfig, Result, UploadFiles, limits};
 
@@ -89,7 +89,7 @@ impl Service {
     pub(crate) fn base(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &KnowledgeBaseId,
         right: Right,
     ) -> Result<(KnowledgeBase, u64)> {
         let found = KnowledgeBase::load(&*self.0.catalogue, id)?;
@@ -103,7 +103,7 @@ impl Service {
     pub(crate) fn collection_of(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &CollectionId,
         right: Right,
     ) -> Result<(KnowledgeBase, Collection, u64)> {
         let missing = || Error::missing("Collection", id);
@@ -112,8 +112,7 @@ impl Service {
         if collection.tenant != caller.tenant {
             return Err(missing());
         }
-        let (base, _) = match self.base(caller, collection.knowledge_base_id.as_str(), Right::Read)
-        {
+        let (base, _) = match self.base(caller, &collection.knowledge_base_id, Right::Read) {
             Err(Error::Denied | Error::BaseNotFound { .. }) => return Err(missing()),
             read => read?,
         };
@@ -128,7 +127,7 @@ impl Service {
     pub(crate) fn document_of(
         &self,
         caller: &Caller,
-        id: &str,
+        id: &KnowledgeDocumentId,
         right: Right,
     ) -> Result<(Collection, Document, u64)> {
         let missing = || Error::missing("Document", id);
@@ -136,7 +135,7 @@ impl Service {
         if document.tenant != caller.tenant {
             return Err(missing());
         }
-        match self.collection_of(caller, document.collection_id.as_str(), right) {
+        match self.collection_of(caller, &document.collection_id, right) {
             Err(Error::Object(ObjectError::NotFound { .. })) => Err(missing()),
             found => found.map(|(_, collection, _)| (collection, document, version)),
         }
@@ -190,15 +189,12 @@ impl Service {
         mut change: impl FnMut(&mut Collection) -> Result<Vec<Change>>,
     ) -> Result<Collection> {
         let now = self.0.clock.now();
-        let changed = ingest::change_object(
-            &*self.0.catalogue,
-            id.as_str(),
-            |collection: &mut Collection| {
+        let changed =
+            ingest::change_object(&*self.0.catalogue, id, |collection: &mut Collection| {
                 let changes = change(collection)?;
                 collection.updated_at = now;
                 Ok::<_, Error>(changes)
-            },
-        )?;
+            })?;
         changed.ok_or_else(|| Error::missing("Collection", id.as_str()))
     }
 }

@@ -115,6 +115,8 @@ pub struct SummaryPart {
 }
 
 impl TypedObject for StoredSummary {
+    type Id = CollectionId;
+
     const KIND: &'static str = "knowledge_summary";
 
     fn id(&self) -> String {
@@ -164,7 +166,7 @@ pub struct BaseSummary {
 
 impl Service {
     /// Summarises a knowledge base; only what the caller may see counts.
-    pub fn summary(&self, caller: &Caller, base: &str) -> Result<BaseSummary> {
+    pub fn summary(&self, caller: &Caller, base: &KnowledgeBaseId) -> Result<BaseSummary> {
         let (base, _) = self.base(caller, base, Right::Read)?;
         let mut collections = self.visible_collections(caller, &base)?;
         let statistics = Statistics {
@@ -215,11 +217,10 @@ impl Service {
     pub fn summary_versions(
         &self,
         caller: &Caller,
-        collection: &str,
+        collection: &CollectionId,
     ) -> Result<Vec<SummaryVersion>> {
         let (_, collection, _) = self.collection_of(caller, collection, Right::Read)?;
-        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, collection.id.as_str())?
-        else {
+        let Some((kept, _)) = StoredSummary::load(&*self.0.catalogue, &collection.id)? else {
             return Ok(vec![]);
         };
         let mut versions = vec![kept.as_version()];
@@ -257,7 +258,7 @@ impl Service {
     /// deleted. The next one is made from what is left.
     pub(crate) fn forget_summary(&self, collection: &Collection) -> Result<()> {
         self.in_turn(&collection.id, || {
-            let kept = StoredSummary::load(&*self.0.catalogue, collection.id.as_str())?;
+            let kept = StoredSummary::load(&*self.0.catalogue, &collection.id)?;
             let Some((kept, _)) = kept else { return Ok(()) };
             let emptied = StoredSummary {
                 version: kept.version,
@@ -284,14 +285,11 @@ impl Service {
 
     /// Makes the summary of a collection anew.
     pub(crate) fn run_summary(&self, of: &OfCollection, progress: &Progress) -> Result<Value> {
-        let Some((collection, _)) =
-            store::TypedObject::load(&*self.0.catalogue, of.collection.as_str())?
-        else {
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &of.collection)? else {
             return Ok(Value::Null);
         };
-        let collection: Collection = collection;
         let kept = |service: &Service| -> Result<Option<StoredSummary>> {
-            let kept = StoredSummary::load(&*service.0.catalogue, collection.id.as_str())?;
+            let kept = StoredSummary::load(&*service.0.catalogue, &collection.id)?;
             Ok(kept.map(|(kept, _)| kept))
         };
         let n_purges = |kept: &Option<StoredSummary>| kept.as_ref().map_or(0, |kept| kept.n_purges);

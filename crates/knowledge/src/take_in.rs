@@ -95,15 +95,14 @@ impl Service {
         batch: &[(&Addition, &Prepared)],
     ) -> Result<Upserted> {
         let staged = || batch.iter().map(|(addition, _)| addition.staged.as_str());
-        let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection.as_str())?
-        else {
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, collection)? else {
             self.forget_uploads(staged());
             return Ok(Upserted::default());
         };
         let namespace = collection.namespace();
         self.0.store.create_namespace(&namespace, &Manifest::current(None))?;
         let mut wanted = vec![];
-        let ids = batch.iter().map(|(addition, _)| addition.document.as_str());
+        let ids = batch.iter().map(|(addition, _)| &addition.document);
         let current = Document::load_many(&*self.0.catalogue, ids)?;
         for ((addition, prepared), current) in batch.iter().zip(current) {
             match current {
@@ -136,7 +135,7 @@ impl Service {
                 return Err(Error::Object(ObjectError::Busy));
             }
             let mut changes = vec![];
-            let ids = wanted.iter().map(|(addition, ..)| addition.document.as_str());
+            let ids = wanted.iter().map(|(addition, ..)| &addition.document);
             let rows = Document::load_many(&*self.0.catalogue, ids)?;
             for ((addition, prepared, _), row) in wanted.iter().zip(rows) {
                 match row {
@@ -174,7 +173,7 @@ impl Service {
             self.0.store.delete(&namespace, &gone)?;
         }
         self.forget_uploads(replaced.iter().map(String::as_str));
-        self.1.backlog.fewer(collection.id.as_str(), batch.len());
+        self.1.backlog.fewer(&collection.id, batch.len());
         Ok(upserted)
     }
 
@@ -250,18 +249,18 @@ impl UploadSource {
     /// Gives the next upload that somebody still waits for.
     fn advance(&mut self) -> Result<Option<Item>> {
         while let Some(addition) = self.waiting.pop_front() {
-            let current = Document::load(&*self.service.0.catalogue, addition.document.as_str())?;
+            let current = Document::load(&*self.service.0.catalogue, &addition.document)?;
             let document = match current {
                 Some((document, _)) if is_wanted(&document, &addition) => document,
                 _ => {
                     // It was replaced or deleted meanwhile.
                     self.service.forget_uploads([addition.staged.as_str()]);
-                    self.service.1.backlog.fewer(self.collection.id.as_str(), 1);
+                    self.service.1.backlog.fewer(&self.collection.id, 1);
                     continue;
                 }
             };
             if is_done(&document, &addition) {
-                self.service.1.backlog.fewer(self.collection.id.as_str(), 1);
+                self.service.1.backlog.fewer(&self.collection.id, 1);
                 continue;
             }
             let mut item = Item::new(document.store_id(), document.title.as_str());
@@ -356,7 +355,7 @@ impl Hooks for UploadHooks {
 
     fn cut(&self, item: &Item, blocks: Vec<Block>) -> std::result::Result<Vec<Passage>, Warning> {
         let cut =
-            Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
+            Cut::prose().named(|document, _, ordinal| chunk_id(&document_of(document), ordinal));
         Ok(cut.passages(&item.id, blocks))
     }
 
@@ -512,8 +511,14 @@ mod tests {
         world.stop_workers();
         let service = &world.service;
         let read = |title: &str| {
-            service.replace_document(&ann, id, NewDocument::text(title, "Another rule.")).unwrap();
-            let document = service.get_document(&ann, id).unwrap();
+            service
+                .replace_document(
+                    &ann,
+                    &KnowledgeDocumentId::new(id),
+                    NewDocument::text(title, "Another rule."),
+                )
+                .unwrap();
+            let document = service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap();
             let (collection, _) =
                 Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
             let additions = crate::jobs::Additions {
@@ -523,8 +528,8 @@ mod tests {
             };
             let addition = service.waiting_uploads(&collection, &additions).unwrap().remove(0);
             let blocks = paragraphs("Another rule.".as_bytes()).unwrap();
-            let cut =
-                Cut::prose().named(|document, _, ordinal| chunk_id(document_of(document), ordinal));
+            let cut = Cut::prose()
+                .named(|document, _, ordinal| chunk_id(&document_of(document), ordinal));
             let document = store::Document {
                 id: document.store_id(),
                 title: document.title.clone(),
@@ -538,9 +543,9 @@ mod tests {
         let (addition, prepared) = read("put");
         let title = Some("patched".to_owned());
         let change = DocumentChange { title, ..DocumentChange::default() };
-        service.update_document(&ann, id, &change).unwrap();
-        service.write(&CollectionId::new(&collection), &[(&addition, &prepared)]).unwrap();
-        let document = service.get_document(&ann, id).unwrap();
+        service.update_document(&ann, &KnowledgeDocumentId::new(id), &change).unwrap();
+        service.write(&collection, &[(&addition, &prepared)]).unwrap();
+        let document = service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap();
         assert_eq!((document.title.as_str(), document.state), ("patched", DocumentState::Ready));
         let (of, _) = Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
         let stored = service.0.store.document(&of.namespace(), &document.store_id()).unwrap();
@@ -548,7 +553,8 @@ mod tests {
 
         let (addition, prepared) = read("earlier");
         let (_, _) = read("later");
-        let (mut document, mut of) = (service.get_document(&ann, id).unwrap(), of);
+        let (mut document, mut of) =
+            (service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap(), of);
         count(&mut of, &mut document, &addition, &prepared);
         assert_eq!((document.title.as_str(), document.state), ("later", DocumentState::Replacing));
         assert_ne!(document.original.unwrap().file, addition.staged, "its file is gone");
@@ -566,16 +572,17 @@ mod tests {
         let id = added.documents[0].id.as_str();
         world.stop_workers();
         let service = &world.service;
-        let id_of_collection = CollectionId::new(&collection);
         let put = |text: &str| {
-            service.replace_document(&ann, id, NewDocument::text("", text)).unwrap();
+            service
+                .replace_document(&ann, &KnowledgeDocumentId::new(id), NewDocument::text("", text))
+                .unwrap();
             let (collection, _) =
                 Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
             let additions = crate::jobs::Additions::of(&collection);
             service.waiting_uploads(&collection, &additions).unwrap().remove(0)
         };
         let unreadable = put("Nobody can read this.");
-        let document = service.get_document(&ann, id).unwrap();
+        let document = service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap();
         let (of, _) = Collection::load(&*service.0.catalogue, &collection).unwrap().unwrap();
         let prepared = Prepared {
             document: store::Document {
@@ -589,13 +596,16 @@ mod tests {
             outcome: ReadOutcome::Failed,
             reason: Some("no text".to_owned()),
         };
-        let write = || service.write(&id_of_collection, &[(&unreadable, &prepared)]).unwrap();
+        let write = || service.write(&collection, &[(&unreadable, &prepared)]).unwrap();
         write();
-        assert_eq!(service.get_document(&ann, id).unwrap().state, DocumentState::Ready);
+        assert_eq!(
+            service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap().state,
+            DocumentState::Ready
+        );
         let next = put("The second rule.");
         assert_eq!(next.version, unreadable.version);
         write();
-        let document = service.get_document(&ann, id).unwrap();
+        let document = service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap();
         assert_eq!(document.staged(), Some(next.staged.as_str()), "it was acknowledged");
     }
 }

@@ -16,6 +16,7 @@ use store::{Catalogue, Change, limits};
 
 use crate::hold::{self, UploadsHold};
 use crate::intake::{Intake, ReceivedFile, is_arriving};
+use crate::object_ids::CollectionId;
 use crate::{Error, Result};
 
 /// What names of uploads begin with among the files of a catalogue.
@@ -224,14 +225,14 @@ impl UploadFiles {
     }
 
     /// Removes every content of a collection.
-    pub(crate) fn remove_collection(&self, collection: &str) -> Result<()> {
+    pub(crate) fn remove_collection(&self, collection: &CollectionId) -> Result<()> {
         if let Some(catalogue) = self.catalogue() {
             for name in list_pieces(&**catalogue, &format!("{collection}/"))? {
                 catalogue.erase_file(&in_catalogue(&name))?;
             }
         }
         match self.has_folder() {
-            true => gone(fs_err::remove_dir_all(self.folder.join(collection))),
+            true => gone(fs_err::remove_dir_all(self.folder.join(collection.as_str()))),
             false => Ok(()),
         }
     }
@@ -574,7 +575,7 @@ mod tests {
         both.put("c/d~3", &Bytes::InMemory(vec![7; SMALL_BYTES as usize + 1])).unwrap();
         both.put("c/d~4", &Bytes::InMemory(vec![7; SMALL_BYTES as usize])).unwrap();
         assert!(folder.join("large/c/d~3").exists() && !folder.join("large/c/d~4").exists());
-        both.remove_collection("c").unwrap();
+        both.remove_collection(&CollectionId::new("c")).unwrap();
         assert_eq!(both.list().unwrap(), [""; 0]);
     }
 
@@ -603,7 +604,7 @@ mod tests {
                         model.remove(&name);
                     }
                     _ => {
-                        let collection = format!("c{collection}");
+                        let collection = CollectionId::new(format!("c{collection}"));
                         places.iter().for_each(|files| files.remove_collection(&collection).unwrap());
                         model.retain(|name, _| !name.starts_with(&format!("{collection}/")));
                     }

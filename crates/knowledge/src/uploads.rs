@@ -63,7 +63,7 @@ impl Service {
 
     /// Lists the documents of a collection whose content waits to be indexed.
     pub(crate) fn documents_waiting_in(&self, collection: &CollectionId) -> Result<Vec<Document>> {
-        self.documents_waiting(&waiting_in(collection.as_str()))
+        self.documents_waiting(&waiting_in(collection))
     }
 
     pub(crate) fn documents_waiting(&self, lookup: &Lookup) -> Result<Vec<Document>> {
@@ -98,15 +98,14 @@ impl Service {
         let Ok(additions) = serde_json::from_value::<Additions>(job.arguments.clone()) else {
             return Ok(());
         };
-        let Some((collection, _)) =
-            Collection::load(&*self.0.catalogue, additions.collection.as_str())?
+        let Some((collection, _)) = Collection::load(&*self.0.catalogue, &additions.collection)?
         else {
             return Ok(());
         };
         for addition in self.waiting_uploads(&collection, &additions)? {
             self.settle(&addition.document, addition.version)?;
             self.forget_uploads([addition.staged.as_str()]);
-            self.1.backlog.fewer(collection.id.as_str(), 1);
+            self.1.backlog.fewer(&collection.id, 1);
         }
         Ok(())
     }
@@ -123,13 +122,13 @@ impl Service {
         }
         let files = self.0.uploads.list()?;
         let waiting = self.documents_waiting(&waiting_anywhere())?;
-        let collections: BTreeSet<&str> =
-            waiting.iter().map(|document| document.collection_id.as_str()).collect();
+        let collections: BTreeSet<&CollectionId> =
+            waiting.iter().map(|document| &document.collection_id).collect();
         for id in collections {
             // A job that is there may fail as any other.
             self.1.unfinished.begin(id);
             if let Some((collection, _)) = Collection::load(&*self.0.catalogue, id)?
-                && self.0.queue.active(ADD_JOB, id)?.is_none()
+                && self.0.queue.active(ADD_JOB, id.as_str())?.is_none()
             {
                 self.submit_additions(&collection)?;
             }
@@ -175,7 +174,7 @@ impl Service {
     fn is_known(&self, name: &str) -> Result<bool> {
         let document = name.rsplit('/').next().and_then(|name| name.split_once(OF_DOCUMENT));
         let Some((document, _)) = document else { return Ok(false) };
-        let row = Document::load(&*self.0.catalogue, document)?;
+        let row = Document::load(&*self.0.catalogue, &KnowledgeDocumentId::new(document))?;
         Ok(row.is_some_and(|(document, _)| document.files().any(|file| file == name)))
     }
 
@@ -197,8 +196,7 @@ impl Service {
 
     /// Lets a document whose upload is given up say so; one that was indexed before stays.
     fn settle(&self, document: &KnowledgeDocumentId, upload: u64) -> Result<()> {
-        let Some((mut document, version)) = Document::load(&*self.0.catalogue, document.as_str())?
-        else {
+        let Some((mut document, version)) = Document::load(&*self.0.catalogue, document)? else {
             return Ok(());
         };
         let waits = matches!(document.state, DocumentState::Pending | DocumentState::Replacing);

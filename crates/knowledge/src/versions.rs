@@ -48,6 +48,8 @@ pub struct DocumentVersion {
 }
 
 impl TypedObject for DocumentVersion {
+    type Id = str;
+
     const KIND: &'static str = "knowledge_version";
 
     fn id(&self) -> String {
@@ -77,7 +79,7 @@ impl Service {
     pub fn document_versions(
         &self,
         caller: &Caller,
-        document: &str,
+        document: &KnowledgeDocumentId,
     ) -> Result<Vec<DocumentVersion>> {
         let (_, document, _) = self.document_of(caller, document, Right::Read)?;
         self.versions(&document.id)

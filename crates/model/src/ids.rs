@@ -1,8 +1,22 @@
 //! Ids are newtypes: a document's id can never be passed where a passage's is asked for.
 //!
-//! A call may name anything, so that services take text; an object that was found has an id of its
-//! kind, and so has whatever refers to it. On the wire and in a catalogue an id is its text, which
-//! `as_str` gives and nothing gives unasked.
+//! What a caller typed becomes an id at the edge, by the tool or route that knows which kind it
+//! names; services take ids of their kind, and refuse those of which there is no object. On the wire
+//! and in a catalogue an id is its text, which `as_str` gives and nothing gives unasked.
+
+/// The id of a kind of object, whose text the rows of a catalogue are found by.
+///
+/// Kinds that have names instead of ids, such as hashes and words of a configuration, use `str`.
+pub trait IdText {
+    /// Gives the id's text.
+    fn id_text(&self) -> &str;
+}
+
+impl IdText for str {
+    fn id_text(&self) -> &str {
+        self
+    }
+}
 
 /// Defines an id that is only ever compared and written.
 #[doc(hidden)]
@@ -24,6 +38,12 @@ macro_rules! plain_id {
 
             /// Gives the id's text.
             pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl $crate::IdText for $name {
+            fn id_text(&self) -> &str {
                 &self.0
             }
         }

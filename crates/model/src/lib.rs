@@ -63,7 +63,7 @@ pub use deadline::Deadline;
 pub use delimiter::{MAX_LINES_ABOVE, declared_delimiter, guess_delimiter};
 pub use hex::hex;
 pub use hit::{Chance, Explanation, Hit, Stage, StageScore};
-pub use ids::{DocumentId, NamespaceId, PassageId, TenantId};
+pub use ids::{DocumentId, IdText, NamespaceId, PassageId, TenantId};
 pub use json_pointer::{pointer_name, pointer_of_path, pointer_token};
 pub use outcome::{ReadOutcome, UnknownOutcome};
 pub use passage::Passage;

@@ -16,7 +16,7 @@ impl ContextEndpoints {
 
 impl Endpoints for ContextEndpoints {
     fn open(&self, endpoint: &str, key: Option<&str>) -> Option<Opened> {
-        let opened = match self.0.open_endpoint(endpoint, key) {
+        let opened = match self.0.open_endpoint(&contexts::EndpointId::new(endpoint), key) {
             Ok(opened) => opened?,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;

@@ -39,6 +39,8 @@ struct KeyUse {
 }
 
 impl TypedObject for KeyUse {
+    type Id = str;
+
     const KIND: &'static str = "endpoint_key_use";
 
     fn id(&self) -> String {

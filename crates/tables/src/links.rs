@@ -130,6 +130,8 @@ impl StoredLink {
 }
 
 impl TypedObject for StoredLink {
+    type Id = str;
+
     const KIND: &'static str = "moment_export_link";
 
     fn id(&self) -> String {

@@ -46,6 +46,8 @@ struct StoredSecret {
 }
 
 impl TypedObject for StoredSecret {
+    type Id = str;
+
     const KIND: &'static str = "token_secret";
 
     fn id(&self) -> String {

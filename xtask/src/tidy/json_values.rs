@@ -59,16 +59,16 @@ fn check_file(path: &str, text: &str) -> Vec<Problem> {
 }
 
 /// Something of a file that other crates can use.
-struct Public {
+pub(super) struct Public {
     /// The number of its first line.
-    at: usize,
-    name: String,
+    pub(super) at: usize,
+    pub(super) name: String,
     /// Its signature or type.
-    text: String,
+    pub(super) text: String,
 }
 
 /// Gives public functions, fields, variants and aliases, and what traits are implemented with.
-fn public_items(text: &str) -> Vec<Public> {
+pub(super) fn public_items(text: &str) -> Vec<Public> {
     let mut found = Vec::new();
     let mut open: Option<Public> = None;
     let (mut is_in_trait, mut is_in_enum) = (false, false);
@@ -120,7 +120,7 @@ fn public(at: usize, rest: &str, text: &str) -> Public {
     Public { at, name, text: text.to_owned() }
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|char: char| !char.is_alphanumeric() && char != '_')
 }
 

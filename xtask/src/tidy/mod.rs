@@ -16,6 +16,7 @@ mod unused_items;
 mod licences;
 
 mod architecture;
+mod id_types;
 mod json_values;
 mod line_counts;
 mod links;
@@ -78,6 +79,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Problem> {
             .into_iter()
             .collect(),
         architecture::check(workspace),
+        id_types::check(workspace),
         json_values::check(workspace),
         line_counts::check(workspace),
         links::check(workspace),

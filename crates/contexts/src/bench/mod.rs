@@ -119,13 +119,8 @@ fn searches(session: &Session, report: &mut Report, world: &Fixture, how: &str) 
         let n_searches = N_SEARCHES.max(world.longs.len());
         for (long, tool) in world.longs.iter().zip(&world.tools).cycle().take(n_searches) {
             let begun = Instant::now();
-            let found = session.service.search(
-                &session.caller,
-                tool.id.as_str(),
-                &long.question,
-                5,
-                &soon(),
-            )?;
+            let found =
+                session.service.search(&session.caller, &tool.id, &long.question, 5, &soon())?;
             times.push(begun.elapsed());
             n_asked += 1;
             let first = found.results.first();
@@ -150,7 +145,7 @@ fn gets(session: &Session, report: &mut Report, world: &Fixture) -> Result<()> {
         let begun = Instant::now();
         let request = NodeRequest { json_path: long.pointer.clone(), offset: 0, max_chars: 1_000 };
         let table = &world.tables[long.file_idx].id;
-        session.service.get_node(&session.caller, table.as_str(), &request, &soon())?;
+        session.service.get_node(&session.caller, table, &request, &soon())?;
         times.push(begun.elapsed());
     }
     let note = "a long string by its pointer";
@@ -177,7 +172,7 @@ fn one_change(session: &Session, report: &mut Report, world: &Fixture, work: &Pa
         let n_chunks = session.n_chunks_of_string(table, &long.pointer)?;
         let begun = Instant::now();
         let (_, job) =
-            session.service.replace_table(&session.caller, table.id.as_str(), &changed, &soon())?;
+            session.service.replace_table(&session.caller, &table.id, &changed, &soon())?;
         let Some(job) = job else { continue };
         let result = session.wait(&job)?.result;
         let note = format!(
@@ -187,7 +182,7 @@ fn one_change(session: &Session, report: &mut Report, world: &Fixture, work: &Pa
         report.add_noted(name, begun.elapsed().as_secs_f64() * 1e3, "ms", note);
         let original = &world.files[long.file_idx];
         let (_, job) =
-            session.service.replace_table(&session.caller, table.id.as_str(), original, &soon())?;
+            session.service.replace_table(&session.caller, &table.id, original, &soon())?;
         job.map_or(Ok(()), |job| session.wait(&job).map(|_| ()))?;
     }
     Ok(())

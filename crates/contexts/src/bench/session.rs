@@ -80,23 +80,18 @@ impl Session {
         let project = NewProject { name: "bench".to_owned(), members: vec![] };
         let project = self.service.create_project(&self.caller, &project)?;
         let upload = |file: &PathBuf| {
-            self.service.create_table(&self.caller, project.id.as_str(), "document", file, &soon())
+            self.service.create_table(&self.caller, &project.id, "document", file, &soon())
         };
         files.iter().map(upload).collect()
     }
 
     pub(super) fn tool(&self, table: &Table, path: &str, name: &str) -> Result<Tool> {
-        let new = NewTool {
-            table_id: table.id.to_string(),
-            json_path: path.to_owned(),
-            name: name.to_owned(),
-            ..NewTool::default()
-        };
+        let new = NewTool { json_path: path.to_owned(), ..NewTool::of(&table.id, name) };
         Ok(self.service.create_tool(&self.caller, &new)?.0)
     }
 
     pub(super) fn index_of(&self, tool: &Tool) -> Result<SearchIndex> {
-        Ok(self.service.get_tool(&self.caller, tool.id.as_str())?.search_index.unwrap_or_default())
+        Ok(self.service.get_tool(&self.caller, &tool.id)?.search_index.unwrap_or_default())
     }
 
     /// Counts the chunks of tables; those that several tools cover count once.

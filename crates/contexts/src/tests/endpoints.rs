@@ -8,7 +8,7 @@ use super::{Fixture, admin, long, member, new_tool, soon};
 use crate::{EndpointChange, Error, NewEndpoint, NewTool, NodeRequest, ToolChange, ToolKind};
 
 fn endpoint(name: &str, tools: &[&str]) -> NewEndpoint {
-    let tool_ids = tools.iter().map(|tool| (*tool).to_owned()).collect();
+    let tool_ids = tools.iter().map(|tool| crate::ToolId::new(*tool)).collect();
     NewEndpoint { name: name.to_owned(), tool_ids, project_id: None }
 }
 
@@ -23,40 +23,45 @@ fn a_key_opens_the_bound_tools_and_nothing_else() {
         project.id.as_str(),
         &json!({ "a": long("harbour"), "b": long("castle") }),
     );
-    let bound = world.tool(&ann, table.id.as_str(), "/a", "bound");
-    let unbound = world.tool(&ann, table.id.as_str(), "/b", "unbound");
+    let bound = world.tool(&ann, &table.id, "/a", "bound");
+    let unbound = world.tool(&ann, &table.id, "/b", "unbound");
     let made = service.create_endpoint(&ann, &endpoint("Agent", &[bound.id.as_str()])).unwrap();
     let id = made.endpoint.id.clone();
-    let open = |key: &str| service.open_endpoint(id.as_str(), Some(key)).unwrap();
+    let open = |key: &str| service.open_endpoint(&id, Some(key)).unwrap();
 
-    assert!(service.open_endpoint(id.as_str(), None).unwrap().is_none());
+    assert!(service.open_endpoint(&id, None).unwrap().is_none());
     assert!(open("").is_none() && open("dowse_wrong").is_none());
     assert!(open(&made.stored.sha256).is_none() && open(&made.stored.begins).is_none());
-    assert!(service.open_endpoint("none", Some(&made.api_key)).unwrap().is_none());
+    assert!(
+        service
+            .open_endpoint(&crate::EndpointId::new("none"), Some(&made.api_key))
+            .unwrap()
+            .is_none()
+    );
 
     let opened = open(&made.api_key).unwrap();
     assert_eq!(opened.caller.identity, Identity::Endpoint);
     let names: Vec<&str> = opened.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["bound"]);
     let agent = opened.caller;
-    assert_eq!(world.search(&agent, bound.id.as_str(), "harbour").results.len(), 5);
+    assert_eq!(world.search(&agent, &bound.id, "harbour").results.len(), 5);
     let request = NodeRequest { json_path: String::new(), offset: 0, max_chars: 4 };
-    let node = service.get_through(&agent, bound.id.as_str(), &request, &soon()).unwrap();
+    let node = service.get_through(&agent, &bound.id, &request, &soon()).unwrap();
     assert_eq!(node.text, "Line");
     // The place in the document, which results show as well.
     let request = NodeRequest { json_path: "/a".to_owned(), ..request };
-    let node = service.get_through(&agent, bound.id.as_str(), &request, &soon()).unwrap();
+    let node = service.get_through(&agent, &bound.id, &request, &soon()).unwrap();
     assert_eq!((node.text.as_str(), node.json_path.as_str()), ("Line", ""));
     let outside = NodeRequest { json_path: "/b".to_owned(), ..request };
-    assert!(service.get_through(&agent, bound.id.as_str(), &outside, &soon()).is_err());
+    assert!(service.get_through(&agent, &bound.id, &outside, &soon()).is_err());
     for refused in [
-        service.search(&agent, unbound.id.as_str(), "castle", 5, &soon()).map(|_| ()),
-        service.get_tool(&agent, bound.id.as_str()).map(|_| ()),
-        service.get_table(&agent, table.id.as_str()).map(|_| ()),
-        service.get_node(&agent, table.id.as_str(), &request, &soon()).map(|_| ()),
-        service.get_project(&agent, project.id.as_str()).map(|_| ()),
-        service.add_key(&agent, id.as_str()).map(|_| ()),
-        service.delete_tool(&agent, bound.id.as_str()).map(|_| ()),
+        service.search(&agent, &unbound.id, "castle", 5, &soon()).map(|_| ()),
+        service.get_tool(&agent, &bound.id).map(|_| ()),
+        service.get_table(&agent, &table.id).map(|_| ()),
+        service.get_node(&agent, &table.id, &request, &soon()).map(|_| ()),
+        service.get_project(&agent, &project.id).map(|_| ()),
+        service.add_key(&agent, &id).map(|_| ()),
+        service.delete_tool(&agent, &bound.id).map(|_| ()),
     ] {
         assert!(matches!(refused, Err(Error::Object(ObjectError::NotFound { .. }))), "{refused:?}");
     }
@@ -72,18 +77,18 @@ fn keys_are_shown_once_and_can_be_taken_away() {
     let service = &world.service;
     let ann = member("acme", "ann");
     let project = world.project(&ann);
-    let new = NewEndpoint { project_id: Some(project.id.to_string()), ..endpoint("Agent", &[]) };
+    let new = NewEndpoint { project_id: Some(project.id.clone()), ..endpoint("Agent", &[]) };
     let first = service.create_endpoint(&ann, &new).unwrap();
     let id = first.endpoint.id.clone();
-    let second = service.add_key(&ann, id.as_str()).unwrap();
-    let opens = |key: &str| service.open_endpoint(id.as_str(), Some(key)).unwrap().is_some();
+    let second = service.add_key(&ann, &id).unwrap();
+    let opens = |key: &str| service.open_endpoint(&id, Some(key)).unwrap().is_some();
     assert!(opens(&first.api_key) && opens(&second.api_key));
-    let stored = serde_json::to_string(&service.get_endpoint(&ann, id.as_str()).unwrap()).unwrap();
+    let stored = serde_json::to_string(&service.get_endpoint(&ann, &id).unwrap()).unwrap();
     assert!(!stored.contains(&first.api_key) && !stored.contains(&second.api_key));
-    service.revoke_key(&ann, id.as_str(), first.stored.id.as_str()).unwrap();
+    service.revoke_key(&ann, &id, &first.stored.id).unwrap();
     assert!(!opens(&first.api_key) && opens(&second.api_key));
-    assert!(service.revoke_key(&ann, id.as_str(), first.stored.id.as_str()).is_err());
-    service.delete_endpoint(&ann, id.as_str()).unwrap();
+    assert!(service.revoke_key(&ann, &id, &first.stored.id).is_err());
+    service.delete_endpoint(&ann, &id).unwrap();
     assert!(!opens(&second.api_key));
 }
 
@@ -93,7 +98,7 @@ fn keys_that_are_made_at_once_are_all_made() {
     let service = &fixture.service;
     let ann = member("acme", "ann");
     let project = fixture.project(&ann);
-    let new = NewEndpoint { project_id: Some(project.id.to_string()), ..endpoint("Agent", &[]) };
+    let new = NewEndpoint { project_id: Some(project.id.clone()), ..endpoint("Agent", &[]) };
     let id = service.create_endpoint(&ann, &new).unwrap().endpoint.id;
     let n_callers = crate::limits::MAX_KEYS - 1;
     let together = std::sync::Barrier::new(n_callers);
@@ -102,16 +107,16 @@ fn keys_that_are_made_at_once_are_all_made() {
             .map(|_| {
                 scope.spawn(|| {
                     together.wait();
-                    service.add_key(&ann, id.as_str()).unwrap().api_key
+                    service.add_key(&ann, &id).unwrap().api_key
                 })
             })
             .collect();
         callers.into_iter().map(|caller| caller.join().unwrap()).collect()
     });
     for key in &keys {
-        assert!(service.open_endpoint(id.as_str(), Some(key)).unwrap().is_some());
+        assert!(service.open_endpoint(&id, Some(key)).unwrap().is_some());
     }
-    let refused = service.add_key(&ann, id.as_str()).unwrap_err();
+    let refused = service.add_key(&ann, &id).unwrap_err();
     assert!(matches!(refused, Error::Object(ObjectError::TooLarge { .. })), "{refused:?}");
 }
 
@@ -123,7 +128,7 @@ fn bindings_change_at_once_and_names_stay_unique() {
     let project = world.project(&ann);
     let table = world.table(&ann, project.id.as_str(), &json!({ "a": long("harbour") }));
     let make = |name: &str, kind: ToolKind| {
-        let new = NewTool { kind, ..new_tool(table.id.as_str(), "/a", name) };
+        let new = NewTool { kind, ..new_tool(&table.id, "/a", name) };
         service.create_tool(&ann, &new).unwrap().0
     };
     let one = make("one", ToolKind::Search);
@@ -133,12 +138,12 @@ fn bindings_change_at_once_and_names_stay_unique() {
     let made = service.create_endpoint(&ann, &endpoint("Agent", &[one.id.as_str()])).unwrap();
     let id = &made.endpoint.id;
     let names = || -> Vec<String> {
-        let opened = service.open_endpoint(id.as_str(), Some(&made.api_key)).unwrap().unwrap();
+        let opened = service.open_endpoint(id, Some(&made.api_key)).unwrap().unwrap();
         opened.tools.into_iter().map(|tool| tool.name).collect()
     };
     let bind = |tools: &[&str]| {
-        let tool_ids = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
-        service.update_endpoint(&ann, id.as_str(), &EndpointChange { name: None, tool_ids })
+        let tool_ids = Some(tools.iter().map(|tool| crate::ToolId::new(*tool)).collect());
+        service.update_endpoint(&ann, id, &EndpointChange { name: None, tool_ids })
     };
     bind(&[reader.id.as_str(), one.id.as_str()]).unwrap();
     assert_eq!(names(), ["read", "one"]);
@@ -146,7 +151,7 @@ fn bindings_change_at_once_and_names_stay_unique() {
     assert_eq!(clash.to_string(), "the endpoint `Agent` has a tool called `one` already");
     let rename = |tool: &str, name: &str| {
         let change = ToolChange { name: Some(name.to_owned()), ..ToolChange::default() };
-        service.update_tool(&ann, tool, &change)
+        service.update_tool(&ann, &crate::ToolId::new(tool), &change)
     };
     assert!(matches!(rename(reader.id.as_str(), "one"), Err(Error::NameTaken { .. })));
     rename(one.id.as_str(), "two").unwrap();
@@ -156,17 +161,13 @@ fn bindings_change_at_once_and_names_stay_unique() {
         bind(&[one.id.as_str(), one.id.as_str()]),
         Err(Error::Object(ObjectError::BadRequest { .. }))
     ));
-    service.delete_tool(&ann, one.id.as_str()).unwrap();
+    service.delete_tool(&ann, &one.id).unwrap();
     assert_eq!(names(), ["one"]);
-    assert_eq!(
-        service.get_endpoint(&ann, id.as_str()).unwrap().tool_ids,
-        std::slice::from_ref(&reader.id)
-    );
+    assert_eq!(service.get_endpoint(&ann, id).unwrap().tool_ids, std::slice::from_ref(&reader.id));
 
     let elsewhere = world.project(&ann);
     let table = world.table(&ann, elsewhere.id.as_str(), &json!({}));
-    let (foreign, _) =
-        service.create_tool(&ann, &new_tool(table.id.as_str(), "", "foreign")).unwrap();
+    let (foreign, _) = service.create_tool(&ann, &new_tool(&table.id, "", "foreign")).unwrap();
     assert!(matches!(
         bind(&[foreign.id.as_str()]),
         Err(Error::Object(ObjectError::BadRequest { .. }))

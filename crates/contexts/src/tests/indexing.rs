@@ -32,13 +32,13 @@ fn long_strings_under_the_path_are_found_with_their_pointers() {
     });
     let table = world.table(&ann, project.id.as_str(), &document);
     assert_eq!((table.n_nodes, table.n_strings, table.depth), (10, 5, 3));
-    let tool = world.tool(&ann, table.id.as_str(), "/articles", "articles");
+    let tool = world.tool(&ann, &table.id, "/articles", "articles");
     let index = index_of(&tool);
     assert_eq!((index.status, index.last_error.as_deref()), (IndexStatus::Ready, None));
     assert_eq!((index.nodes_count, index.chunks_count, index.indexed_chunks_count), (3, 15, 15));
     assert_eq!(world.n_chunks(&table), 15);
 
-    let found = world.search(&ann, tool.id.as_str(), "harbour");
+    let found = world.search(&ann, &tool.id, "harbour");
     assert_eq!(found.results.len(), 5, "{found:?}");
     for result in &found.results {
         let chunk = &result.chunk;
@@ -59,9 +59,9 @@ fn long_strings_under_the_path_are_found_with_their_pointers() {
         let namespace = format!("project_{}_table_{}", project.id, table.id);
         assert_eq!(chunk.turbopuffer_namespace, namespace);
     }
-    let found = world.search(&ann, tool.id.as_str(), "lighthouse");
+    let found = world.search(&ann, &tool.id, "lighthouse");
     assert_eq!(found.results[0].json_path, "/1/a~1b~0c");
-    let found = world.service.search(&ann, tool.id.as_str(), "tells", 2, &soon()).unwrap();
+    let found = world.service.search(&ann, &tool.id, "tells", 2, &soon()).unwrap();
     assert_eq!(found.results.len(), 2);
 }
 
@@ -71,8 +71,8 @@ fn a_document_that_is_one_string_has_the_empty_pointer() {
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, project.id.as_str(), &json!(long("harbour")));
-    let tool = world.tool(&ann, table.id.as_str(), "", "all");
-    let found = world.search(&ann, tool.id.as_str(), "harbour");
+    let tool = world.tool(&ann, &table.id, "", "all");
+    let found = world.search(&ann, &tool.id, "harbour");
     assert_eq!(found.results.len(), 5);
     assert_eq!(found.results[0].json_path, "");
     assert_eq!(found.results[0].chunk.json_pointer, "");
@@ -85,22 +85,22 @@ fn a_change_touches_its_own_chunks_alone() {
     let project = world.project(&ann);
     let mut document = json!({ "a": long("harbour"), "b": [long("castle"), long("bridge")] });
     let table = world.table(&ann, project.id.as_str(), &document);
-    let tool = world.tool(&ann, table.id.as_str(), "", "all");
+    let tool = world.tool(&ann, &table.id, "", "all");
 
-    let (_, job) = world.service.reindex_tool(&ann, tool.id.as_str()).unwrap();
+    let (_, job) = world.service.reindex_tool(&ann, &tool.id).unwrap();
     let again = world.done(&job.unwrap()).result;
     assert_eq!(again, json!({ "nodes": 3, "kept": 15, "added": 0, "removed": 0, "left_out": 0 }));
 
     document["b"][0] = json!(long("market"));
     let changed = world.replace(&ann, table.id.as_str(), &document);
     assert_eq!(changed, json!({ "nodes": 3, "kept": 10, "added": 5, "removed": 5, "left_out": 0 }));
-    assert!(world.search(&ann, tool.id.as_str(), "castle").results.is_empty());
-    assert_eq!(world.search(&ann, tool.id.as_str(), "market").results[0].json_path, "/b/0");
+    assert!(world.search(&ann, &tool.id, "castle").results.is_empty());
+    assert_eq!(world.search(&ann, &tool.id, "market").results[0].json_path, "/b/0");
 
     let changed = world.replace(&ann, table.id.as_str(), &json!({ "a": long("harbour") }));
     assert_eq!(changed, json!({ "nodes": 1, "kept": 5, "added": 0, "removed": 10, "left_out": 0 }));
     assert_eq!(world.n_chunks(&table), 5);
-    let index = world.service.get_tool(&ann, tool.id.as_str()).unwrap();
+    let index = world.service.get_tool(&ann, &tool.id).unwrap();
     assert_eq!(index_of(&index).chunks_count, 5);
     let documents = world.service.documents_of(&table.id).unwrap();
     assert_eq!(documents.len(), 1, "documents that were replaced are erased");
@@ -114,19 +114,19 @@ fn tools_that_overlap_share_chunks() {
     let document =
         json!({ "a": { "x": long("harbour"), "y": long("castle") }, "b": long("bridge") });
     let table = world.table(&ann, project.id.as_str(), &document);
-    let all = world.tool(&ann, table.id.as_str(), "", "all");
-    let part = world.tool(&ann, table.id.as_str(), "/a", "part");
-    let leaf = world.tool(&ann, table.id.as_str(), "/a/x", "leaf");
+    let all = world.tool(&ann, &table.id, "", "all");
+    let part = world.tool(&ann, &table.id, "/a", "part");
+    let leaf = world.tool(&ann, &table.id, "/a/x", "leaf");
     assert_eq!(world.n_chunks(&table), 15);
     assert_eq!(index_of(&part).chunks_count, 10);
-    assert_eq!(world.search(&ann, leaf.id.as_str(), "harbour").results[0].json_path, "");
+    assert_eq!(world.search(&ann, &leaf.id, "harbour").results[0].json_path, "");
 
-    let job = world.service.delete_tool(&ann, all.id.as_str()).unwrap().unwrap();
+    let job = world.service.delete_tool(&ann, &all.id).unwrap().unwrap();
     assert_eq!(world.done(&job).result["removed"], 5);
     assert_eq!(world.n_chunks(&table), 10);
-    let job = world.service.delete_tool(&ann, leaf.id.as_str()).unwrap().unwrap();
+    let job = world.service.delete_tool(&ann, &leaf.id).unwrap().unwrap();
     assert_eq!(world.done(&job).result["removed"], 0);
-    let job = world.service.delete_tool(&ann, part.id.as_str()).unwrap().unwrap();
+    let job = world.service.delete_tool(&ann, &part.id).unwrap().unwrap();
     assert_eq!(world.done(&job).result["removed"], 10);
     assert!(world.store_is_empty());
 }
@@ -150,7 +150,7 @@ fn a_string_over_a_limit_is_named_and_the_rest_goes_on() {
         "blank": " ".repeat(300),
     });
     let table = world.table(&ann, project.id.as_str(), &document);
-    let tool = world.tool(&ann, table.id.as_str(), "", "all");
+    let tool = world.tool(&ann, &table.id, "", "all");
     let index = index_of(&tool);
     assert_eq!((index.status, index.nodes_count, index.chunks_count), (IndexStatus::Ready, 4, 5));
     assert_eq!(
@@ -160,7 +160,7 @@ fn a_string_over_a_limit_is_named_and_the_rest_goes_on() {
              `/many`: the text gives more than `5` chunks, `5` are allowed"
         )
     );
-    let found = world.search(&ann, tool.id.as_str(), "harbour");
+    let found = world.search(&ann, &tool.id, "harbour");
     assert_eq!(found.results.len(), 5);
     assert!(found.warnings[0].message.contains("/long"), "{:?}", found.warnings);
 }
@@ -171,20 +171,18 @@ fn no_long_strings_is_success_and_a_missing_path_is_said() {
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, project.id.as_str(), &json!({ "a": ["short"] }));
-    let ignore = NewTool {
-        short_strings: ShortStringsUse::Ignore,
-        ..new_tool(table.id.as_str(), "/a", "short")
-    };
+    let ignore =
+        NewTool { short_strings: ShortStringsUse::Ignore, ..new_tool(&table.id, "/a", "short") };
     let (tool, job) = world.service.create_tool(&ann, &ignore).unwrap();
     world.done(&job.unwrap());
-    let tool = world.service.get_tool(&ann, tool.id.as_str()).unwrap();
+    let tool = world.service.get_tool(&ann, &tool.id).unwrap();
     let index = index_of(&tool);
     assert_eq!((index.status, index.nodes_count, index.chunks_count), (IndexStatus::Ready, 0, 0));
     assert_eq!(index.last_error, None);
-    let tool = world.tool(&ann, table.id.as_str(), "/b", "missing");
+    let tool = world.tool(&ann, &table.id, "/b", "missing");
     let reason = index_of(&tool).last_error.as_deref();
     assert_eq!(reason, Some("the document has no node at `/b`"));
-    assert!(world.search(&ann, tool.id.as_str(), "anything").results.is_empty());
+    assert!(world.search(&ann, &tool.id, "anything").results.is_empty());
 }
 
 #[test]
@@ -197,13 +195,13 @@ fn another_path_or_setting_is_indexed_anew() {
         project.id.as_str(),
         &json!({ "a": long("harbour"), "b": long("castle") }),
     );
-    let tool = world.tool(&ann, table.id.as_str(), "/a", "moving");
+    let tool = world.tool(&ann, &table.id, "/a", "moving");
     let change = crate::ToolChange { json_path: Some("/b".to_owned()), ..Default::default() };
-    let (_, job) = world.service.update_tool(&ann, tool.id.as_str(), &change).unwrap();
+    let (_, job) = world.service.update_tool(&ann, &tool.id, &change).unwrap();
     let changes = world.done(&job.unwrap()).result;
     assert_eq!((&changes["added"], &changes["removed"]), (&json!(5), &json!(5)));
-    assert!(world.search(&ann, tool.id.as_str(), "harbour").results.is_empty());
-    assert_eq!(world.search(&ann, tool.id.as_str(), "castle").results.len(), 5);
+    assert!(world.search(&ann, &tool.id, "harbour").results.is_empty());
+    assert_eq!(world.search(&ann, &tool.id, "castle").results.len(), 5);
 }
 
 #[test]
@@ -214,15 +212,15 @@ fn deleting_leaves_nothing_behind() {
     let kept = world.project(&ann);
     for _ in 0..2 {
         let table = world.table(&ann, project.id.as_str(), &json!({ "a": long("harbour") }));
-        world.tool(&ann, table.id.as_str(), "", "all");
+        world.tool(&ann, &table.id, "", "all");
     }
     let table = world.table(&ann, kept.id.as_str(), &json!({ "a": long("castle") }));
-    let tool = world.tool(&ann, table.id.as_str(), "", "all");
-    let job = world.service.delete_project(&ann, project.id.as_str()).unwrap();
+    let tool = world.tool(&ann, &table.id, "", "all");
+    let job = world.service.delete_project(&ann, &project.id).unwrap();
     world.done(&job);
     world.settle();
-    assert_eq!(world.search(&ann, tool.id.as_str(), "castle").results.len(), 5);
-    let job = world.service.delete_table(&ann, table.id.as_str()).unwrap();
+    assert_eq!(world.search(&ann, &tool.id, "castle").results.len(), 5);
+    let job = world.service.delete_table(&ann, &table.id).unwrap();
     world.done(&job);
     world.settle();
     assert!(world.store_is_empty());
@@ -244,12 +242,12 @@ fn what_a_dead_process_left_is_put_in_order() {
     let ann = member("acme", "ann");
     let project = world.project(&ann);
     let table = world.table(&ann, project.id.as_str(), &json!({ "a": long("harbour") }));
-    let tool = world.tool(&ann, table.id.as_str(), "", "all");
+    let tool = world.tool(&ann, &table.id, "", "all");
     // An index that was never finished, and a namespace whose table is gone.
     world.service.0.store.drop_namespace(&table.namespace()).unwrap();
     world
         .service
-        .change::<Tool>(tool.id.as_str(), |tool| {
+        .change::<Tool>(&tool.id, |tool| {
             tool.search_index.as_mut().unwrap().status = IndexStatus::Indexing;
             Ok(())
         })
@@ -258,7 +256,7 @@ fn what_a_dead_process_left_is_put_in_order() {
     world.service.0.store.create_namespace(&orphan, &store::Manifest::current(None)).unwrap();
     world.service.recover().unwrap();
     world.settle();
-    assert_eq!(world.search(&ann, tool.id.as_str(), "harbour").results.len(), 5);
+    assert_eq!(world.search(&ann, &tool.id, "harbour").results.len(), 5);
     assert!(world.service.0.store.namespace(&orphan).unwrap().is_none());
 }
 
@@ -329,7 +327,7 @@ proptest! {
         for (number, path) in paths.iter().enumerate() {
             let new = NewTool {
                 short_strings: ShortStringsUse::Ignore,
-                ..new_tool(table.id.as_str(), path, &format!("t{number}"))
+                ..new_tool(&table.id, path, &format!("t{number}"))
             };
             world.service.create_tool(&ann, &new).unwrap();
         }
@@ -374,21 +372,21 @@ fn a_list_of_short_answers_is_found_out_of_the_box() {
         .collect();
     let document = json!({ "faq": answers, "name": "An FAQ", "empty": { "n": 1 } });
     let table = world.table(&ann, world.project(&ann).id.as_str(), &document);
-    let tool = world.tool(&ann, table.id.as_str(), "", "all");
+    let tool = world.tool(&ann, &table.id, "", "all");
     let index = tool.search_index.unwrap();
     assert!(index.short_strings);
     // Each pair of question and answer, and the strings of the document itself.
     assert_eq!((index.nodes_count, index.chunks_count), (501, 501));
-    let found = world.service.search(&ann, tool.id.as_str(), "item321", 5, &soon()).unwrap();
+    let found = world.service.search(&ann, &tool.id, "item321", 5, &soon()).unwrap();
     assert_eq!(found.results[0].json_path, "/faq/321");
     assert_eq!(found.results[0].chunk.chunk_text, "q: What about item321?\na: It is blue.");
     assert!(found.warnings.iter().any(|warning| warning.code == "short_strings"));
     // One string alone, and a part without any.
-    let name = world.tool(&ann, table.id.as_str(), "/name", "name");
-    let found = world.service.search(&ann, name.id.as_str(), "FAQ", 5, &soon()).unwrap();
+    let name = world.tool(&ann, &table.id, "/name", "name");
+    let found = world.service.search(&ann, &name.id, "FAQ", 5, &soon()).unwrap();
     assert_eq!(found.results[0].chunk.chunk_text, "An FAQ");
-    let empty = world.tool(&ann, table.id.as_str(), "/empty", "empty");
-    let found = world.service.search(&ann, empty.id.as_str(), "FAQ", 5, &soon()).unwrap();
+    let empty = world.tool(&ann, &table.id, "/empty", "empty");
+    let found = world.service.search(&ann, &empty.id, "FAQ", 5, &soon()).unwrap();
     assert!(found.results.is_empty());
     assert!(found.warnings.iter().any(|warning| warning.code == "no_text"), "{found:?}");
 }
@@ -415,11 +413,10 @@ fn short_answers_are_found_beside_long_texts() {
     });
     let table = world.table(&ann, world.project(&ann).id.as_str(), &document);
     for (path, is_short) in [("/faq", true), ("/flat", true), ("", true), ("/articles", false)] {
-        let tool =
-            world.tool(&ann, table.id.as_str(), path, &format!("tool{}", path.replace('/', "_")));
+        let tool = world.tool(&ann, &table.id, path, &format!("tool{}", path.replace('/', "_")));
         assert_eq!(index_of(&tool).short_strings, is_short, "{path}");
-        assert!(!world.search(&ann, tool.id.as_str(), "narwhal").results.is_empty(), "{path}");
-        let found = world.search(&ann, tool.id.as_str(), "item4").results;
+        assert!(!world.search(&ann, &tool.id, "narwhal").results.is_empty(), "{path}");
+        let found = world.search(&ann, &tool.id, "item4").results;
         // The titles of articles are labels; they are content beside the answers.
         let is_found = found.iter().any(|hit| hit.chunk.chunk_text.contains("item4"));
         assert_eq!(is_found, is_short, "{path}");
@@ -447,11 +444,11 @@ fn few_short_answers_are_found_beside_many_long_texts() {
         "articles": articles,
     });
     let table = world.table(&ann, world.project(&ann).id.as_str(), &document);
-    let tool = world.tool(&ann, table.id.as_str(), "", "all");
+    let tool = world.tool(&ann, &table.id, "", "all");
     let made = index_of(&tool);
     assert_eq!((made.nodes_count, made.short_strings), (9 + 2, true));
     let pointers = |query: &str| {
-        let found = world.search(&ann, tool.id.as_str(), query).results;
+        let found = world.search(&ann, &tool.id, query).results;
         found.into_iter().map(|hit| hit.json_path).collect::<Vec<_>>()
     };
     assert_eq!(pointers("descaled kettle"), ["/faq/0"]);
@@ -461,10 +458,7 @@ fn few_short_answers_are_found_beside_many_long_texts() {
         assert!(found.iter().all(|pointer| pointer.ends_with("/text")), "{label}: {found:?}");
     }
     // Beside a tool with a lower threshold it finds what it did.
-    let low = crate::NewTool {
-        chunk_threshold_chars: Some(20),
-        ..new_tool(table.id.as_str(), "", "low")
-    };
+    let low = crate::NewTool { chunk_threshold_chars: Some(20), ..new_tool(&table.id, "", "low") };
     let (_, job) = world.service.create_tool(&ann, &low).unwrap();
     world.done(&job.unwrap());
     assert_eq!(pointers("descaled kettle"), ["/faq/0/q"]);
@@ -479,20 +473,20 @@ fn a_tool_has_its_own_threshold_and_use_of_short_strings() {
     let index = |new: &crate::NewTool| {
         let (tool, job) = world.service.create_tool(&ann, new).unwrap();
         world.done(&job.unwrap());
-        let made = world.service.get_tool(&ann, tool.id.as_str()).unwrap();
+        let made = world.service.get_tool(&ann, &tool.id).unwrap();
         (tool.id, made.search_index.unwrap())
     };
     // There is a long string: short ones are left alone unless the tool says so.
-    let (auto, made) = index(&new_tool(table.id.as_str(), "", "auto"));
+    let (auto, made) = index(&new_tool(&table.id, "", "auto"));
     assert_eq!((made.nodes_count, made.short_strings), (1, false));
     let change = crate::ToolChange { chunk_threshold_chars: Some(10), ..Default::default() };
-    let (_, job) = world.service.update_tool(&ann, auto.as_str(), &change).unwrap();
+    let (_, job) = world.service.update_tool(&ann, &auto, &change).unwrap();
     world.done(&job.unwrap());
-    let made = world.service.get_tool(&ann, auto.as_str()).unwrap().search_index.unwrap();
+    let made = world.service.get_tool(&ann, &auto).unwrap().search_index.unwrap();
     assert_eq!(made.nodes_count, 2);
     let together = crate::NewTool {
         short_strings: crate::ShortStringsUse::Together,
-        ..new_tool(table.id.as_str(), "/a", "together")
+        ..new_tool(&table.id, "/a", "together")
     };
     let (_, made) = index(&together);
     // The first tool makes `twelve chars` long for both; what is left is one text.
@@ -500,7 +494,7 @@ fn a_tool_has_its_own_threshold_and_use_of_short_strings() {
     let ignore = crate::NewTool {
         short_strings: crate::ShortStringsUse::Ignore,
         chunk_threshold_chars: Some(1_000_000),
-        ..new_tool(table.id.as_str(), "/b", "ignore")
+        ..new_tool(&table.id, "/b", "ignore")
     };
     assert!(!index(&ignore).1.short_strings);
     let wrong = crate::NewTool { chunk_threshold_chars: Some(0), ..ignore };
@@ -519,11 +513,8 @@ fn a_tool_finds_only_what_reaches_its_own_threshold() {
     });
     let table = world.table(&ann, world.project(&ann).id.as_str(), &document);
     let make = |short_strings, chunk_threshold_chars, path: &str, name: &str| {
-        let new = NewTool {
-            short_strings,
-            chunk_threshold_chars,
-            ..new_tool(table.id.as_str(), path, name)
-        };
+        let new =
+            NewTool { short_strings, chunk_threshold_chars, ..new_tool(&table.id, path, name) };
         let (tool, job) = world.service.create_tool(&ann, &new).unwrap();
         world.done(&job.unwrap());
         tool.id
@@ -534,7 +525,7 @@ fn a_tool_finds_only_what_reaches_its_own_threshold() {
     let low = make(ignore, Some(10), "", "low");
     let together = make(ShortStringsUse::Together, Some(200), "/items", "together");
     let paths = |tool: &str| {
-        let found = world.search(&ann, tool, "narwhal");
+        let found = world.search(&ann, &crate::ToolId::new(tool), "narwhal");
         let mut paths: Vec<String> = found.results.into_iter().map(|hit| hit.json_path).collect();
         paths.sort();
         paths.dedup();
@@ -545,13 +536,13 @@ fn a_tool_finds_only_what_reaches_its_own_threshold() {
     assert_eq!(paths(nothing.as_str()), [""; 0]);
     assert_eq!(paths(together.as_str()), ["/0/v"]);
     let counted = |tool: &str| {
-        let tool = world.service.get_tool(&ann, tool).unwrap();
+        let tool = world.service.get_tool(&ann, &crate::ToolId::new(tool)).unwrap();
         index_of(&tool).nodes_count
     };
     assert_eq!(
         [&strict, &nothing, &low, &together].map(|tool| counted(tool.as_str())),
         [1, 0, 3, 2]
     );
-    let found = world.search(&ann, nothing.as_str(), "narwhal");
+    let found = world.search(&ann, &nothing, "narwhal");
     assert!(found.warnings.iter().any(|warning| warning.code == "no_text"), "{found:?}");
 }

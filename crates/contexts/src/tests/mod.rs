@@ -18,6 +18,7 @@ use retrieve::Retriever;
 use serde_json::Value;
 use store::Store;
 
+use crate::object_ids::{TableId, ToolId};
 use crate::{
     ContextsConfig, JOBS, Locks, NewProject, NewTool, Project, SearchResults, Service,
     ServiceConfig, ServiceSlot, Table, Tool,
@@ -107,27 +108,30 @@ impl Fixture {
     #[track_caller]
     pub(crate) fn table(&self, caller: &Caller, project: &str, document: &Value) -> Table {
         let file = self.file(document);
-        self.service.create_table(caller, project, "Table", &file, &soon()).unwrap()
+        self.service
+            .create_table(caller, &crate::ProjectId::new(project), "Table", &file, &soon())
+            .unwrap()
     }
 
     /// Replaces the document, and gives what the index changed.
     #[track_caller]
     pub(crate) fn replace(&self, caller: &Caller, table: &str, document: &Value) -> Value {
         let file = self.file(document);
-        let (_, job) = self.service.replace_table(caller, table, &file, &soon()).unwrap();
+        let (_, job) =
+            self.service.replace_table(caller, &TableId::new(table), &file, &soon()).unwrap();
         self.done(&job.unwrap()).result
     }
 
     /// Makes a search tool and waits for its index.
     #[track_caller]
-    pub(crate) fn tool(&self, caller: &Caller, table: &str, path: &str, name: &str) -> Tool {
+    pub(crate) fn tool(&self, caller: &Caller, table: &TableId, path: &str, name: &str) -> Tool {
         let (tool, job) = self.service.create_tool(caller, &new_tool(table, path, name)).unwrap();
         self.done(&job.unwrap());
-        self.service.get_tool(caller, tool.id.as_str()).unwrap()
+        self.service.get_tool(caller, &tool.id).unwrap()
     }
 
     #[track_caller]
-    pub(crate) fn search(&self, caller: &Caller, tool: &str, query: &str) -> SearchResults {
+    pub(crate) fn search(&self, caller: &Caller, tool: &ToolId, query: &str) -> SearchResults {
         self.service.search(caller, tool, query, 20, &soon()).unwrap()
     }
 
@@ -140,13 +144,8 @@ impl Fixture {
     }
 }
 
-pub(crate) fn new_tool(table: &str, path: &str, name: &str) -> NewTool {
-    NewTool {
-        table_id: table.to_owned(),
-        json_path: path.to_owned(),
-        name: name.to_owned(),
-        ..NewTool::default()
-    }
+pub(crate) fn new_tool(table: &TableId, path: &str, name: &str) -> NewTool {
+    NewTool { json_path: path.to_owned(), ..NewTool::of(table, name) }
 }
 
 pub(crate) fn soon() -> Deadline {

@@ -148,10 +148,10 @@ fn what_is_hidden_is_in_no_index() {
         json!({ "x": "harbour", "values": ["hidden1", "hidden2"], "name": "password" }),
     ] {
         let table = world.table(&ann, project.id.as_str(), &document);
-        let tool = world.tool(&ann, table.id.as_str(), "", "all");
-        assert!(!world.search(&ann, tool.id.as_str(), "harbour").results.is_empty());
+        let tool = world.tool(&ann, &table.id, "", "all");
+        assert!(!world.search(&ann, &tool.id, "harbour").results.is_empty());
         for query in ["harbour", "hidden1", "hidden2", "password"] {
-            for result in world.search(&ann, tool.id.as_str(), query).results {
+            for result in world.search(&ann, &tool.id, query).results {
                 let text = &result.chunk.chunk_text;
                 assert!(!text.contains("hidden"), "{query}: {text} of {document}");
             }

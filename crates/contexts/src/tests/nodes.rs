@@ -19,19 +19,28 @@ impl Reading {
         let project = world.project(&ann);
         let file = world.folder.path().join("raw.json");
         fs_err::write(&file, text).unwrap();
-        let table =
-            world.service.create_table(&ann, project.id.as_str(), "T", &file, &soon()).unwrap();
+        let table = world.service.create_table(&ann, &project.id, "T", &file, &soon()).unwrap();
         Reading { world, table: table.id.to_string() }
     }
 
     pub(super) fn list(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
         let request = NodeRequest { json_path: path.to_owned(), offset, max_chars };
-        self.world.service.get_members(&member("acme", "ann"), &self.table, &request, &soon())
+        self.world.service.get_members(
+            &member("acme", "ann"),
+            &crate::TableId::new(&self.table),
+            &request,
+            &soon(),
+        )
     }
 
     pub(super) fn get(&self, path: &str, offset: usize, max_chars: usize) -> Result<Node> {
         let request = NodeRequest { json_path: path.to_owned(), offset, max_chars };
-        self.world.service.get_node(&member("acme", "ann"), &self.table, &request, &soon())
+        self.world.service.get_node(
+            &member("acme", "ann"),
+            &crate::TableId::new(&self.table),
+            &request,
+            &soon(),
+        )
     }
 }
 

@@ -126,7 +126,7 @@ fn every_node_is_found_with_and_without_marks() {
     let (world, table) = world_of(&document);
     check(&world, &table, &document);
     let catalogue = world.store.objects();
-    let kept = || Document::load(&*catalogue, table.document.as_str()).unwrap().unwrap().0;
+    let kept = || Document::load(&*catalogue, &table.document).unwrap().unwrap().0;
     assert!(kept().marks.is_some_and(|marks| marks.is_complete));
 
     // More keys than can be marked: those without a mark are found by walking.
@@ -187,12 +187,12 @@ fn a_node_near_the_end_costs_a_few_parts() {
     for path in ["/list/118", "/map/k0117/n", "/tail/text"] {
         counting.n_parts.store(0, Ordering::Relaxed);
         let request = NodeRequest { json_path: path.to_owned(), offset: 0, max_chars: 100 };
-        service.get_node(&ann, table.id.as_str(), &request, &soon()).unwrap();
+        service.get_node(&ann, &table.id, &request, &soon()).unwrap();
         let n_parts = counting.n_parts.load(Ordering::Relaxed);
         assert!(n_parts <= 5, "{path}: {n_parts}");
     }
 
-    let tools = [world.tool(&ann, table.id.as_str(), "/tail", "tail")];
+    let tools = [world.tool(&ann, &table.id, "/tail", "tail")];
     counting.n_parts.store(0, Ordering::Relaxed);
     let (changes, covered) = service.index(&table, &tools, &Progress::silent()).unwrap();
     assert_eq!((changes.nodes, changes.kept, covered[0].is_there), (1, 5, true));

@@ -24,6 +24,8 @@ struct Claim {
 }
 
 impl TypedObject for Claim {
+    type Id = str;
+
     const KIND: &'static str = "moment_folder";
 
     fn id(&self) -> String {

@@ -27,6 +27,8 @@ struct ConfiguredFolders {
 }
 
 impl TypedObject for ConfiguredFolders {
+    type Id = str;
+
     const KIND: &'static str = "configured_folders";
 
     fn id(&self) -> String {

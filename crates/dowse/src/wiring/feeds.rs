@@ -291,7 +291,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, places: &mut Places) -> Looke
 /// Brings a collection up to its folder; where that cannot be, says why.
 fn look_at(
     service: &knowledge::Service,
-    collection: &str,
+    collection: &knowledge::CollectionId,
     folder: &Path,
     config: &files::FilesConfig,
 ) -> (Looked, Option<String>) {

@@ -29,6 +29,8 @@ struct Presence {
 }
 
 impl TypedObject for Presence {
+    type Id = str;
+
     const KIND: &'static str = "moment_server";
 
     fn id(&self) -> String {

@@ -39,7 +39,7 @@ fn a_job_is_of_a_tenant_and_of_a_folder() {
     let check = |who: &Caller, job: &Job, sees: bool, stops: bool| {
         assert_eq!(opened.service.check_job(who, job).is_ok(), sees, "{who:?}");
         assert_eq!(opened.service.may_cancel_job(who, job), stops, "{who:?}");
-        assert_eq!(opened.service.job(who, job.id.as_str()).is_ok(), sees, "{who:?}");
+        assert_eq!(opened.service.job(who, &job.id).is_ok(), sees, "{who:?}");
     };
     check(&caller("acme", &["legal"]), &own, true, false);
     check(&caller("acme", &["legal", "admin"]), &own, true, true);

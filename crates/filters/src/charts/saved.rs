@@ -70,7 +70,7 @@ impl ChartStore {
     /// Gives a chart of the caller's tenant.
     ///
     /// Fails when it does not exist, is not the caller's to see, or its time is over.
-    pub(crate) fn get(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Chart> {
+    pub(crate) fn get(&self, caller: &Caller, id: &ChartId, now: Timestamp) -> Result<Chart> {
         match self {
             ChartStore::Folder(folder) => folder.get(caller, id, now),
             ChartStore::Catalogue(catalogue) => catalogue.get(caller, id, now),
@@ -86,7 +86,7 @@ impl ChartStore {
     }
 
     /// Forgets a chart of the caller's tenant.
-    pub(crate) fn delete(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<()> {
+    pub(crate) fn delete(&self, caller: &Caller, id: &ChartId, now: Timestamp) -> Result<()> {
         match self {
             ChartStore::Folder(folder) => folder.delete(caller, id, now),
             ChartStore::Catalogue(catalogue) => catalogue.delete(caller, id, now),
@@ -122,10 +122,10 @@ pub(crate) fn take_into_folder(
     }
     let folder = ChartFolder::open(folder)?;
     for id in ids {
-        if let Some(chart) = ChartCatalogue::read(catalogue, id.as_str())? {
+        if let Some(chart) = ChartCatalogue::read(catalogue, &id)? {
             folder.put(&chart, now)?;
         }
-        ChartCatalogue::erase(catalogue, id.as_str())?;
+        ChartCatalogue::erase(catalogue, &id)?;
     }
     Ok(())
 }
@@ -176,6 +176,6 @@ pub(super) fn over(known: &[ChartSummary], now: Timestamp) -> Vec<ChartId> {
     ids[..n_expired.max(n_over)].iter().map(|(_, _, id)| (*id).clone()).collect()
 }
 
-pub(super) fn not_found(id: &str) -> Error {
-    Error::NotFound { kind: "chart", id: id.chars().take(60).collect() }
+pub(super) fn not_found(id: &ChartId) -> Error {
+    Error::NotFound { kind: "chart", id: id.as_str().chars().take(60).collect() }
 }

@@ -22,6 +22,8 @@ pub(crate) struct ChartCatalogue {
 }
 
 impl TypedObject for ChartRow {
+    type Id = ChartId;
+
     const KIND: &'static str = "chart";
 
     fn id(&self) -> String {
@@ -39,6 +41,8 @@ impl TypedObject for ChartRow {
 struct Figures(Chart);
 
 impl TypedObject for Figures {
+    type Id = ChartId;
+
     const KIND: &'static str = "chart_figures";
 
     fn id(&self) -> String {
@@ -61,7 +65,7 @@ impl ChartCatalogue {
         ChartCatalogue::write(&*self.catalogue, chart)
     }
 
-    pub(crate) fn get(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Chart> {
+    pub(crate) fn get(&self, caller: &Caller, id: &ChartId, now: Timestamp) -> Result<Chart> {
         let chart = ChartCatalogue::read(&*self.catalogue, id)?;
         let chart = chart.filter(|chart| ChartRow::of(chart).is_visible(caller, now));
         chart.ok_or_else(|| not_found(id))
@@ -73,9 +77,9 @@ impl ChartCatalogue {
         Ok(newest_first(visible.map(|known| known.summary).collect()))
     }
 
-    pub(crate) fn delete(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<()> {
+    pub(crate) fn delete(&self, caller: &Caller, id: &ChartId, now: Timestamp) -> Result<()> {
         let chart = self.get(caller, id, now)?;
-        ChartCatalogue::erase(&*self.catalogue, chart.id.as_str())
+        ChartCatalogue::erase(&*self.catalogue, &chart.id)
     }
 
     /// Writes a chart, over an earlier one of its id.
@@ -88,17 +92,17 @@ impl ChartCatalogue {
     }
 
     /// Gives a chart, whosever it is.
-    pub(crate) fn read(catalogue: &dyn Catalogue, id: &str) -> Result<Option<Chart>> {
+    pub(crate) fn read(catalogue: &dyn Catalogue, id: &ChartId) -> Result<Option<Chart>> {
         // Only what has the form of an id is looked for, in the one way to write it.
-        let Ok(id) = uuid::Uuid::parse_str(id) else { return Ok(None) };
-        let found = Figures::load(catalogue, &id.hyphenated().to_string())?;
+        let Ok(id) = uuid::Uuid::parse_str(id.as_str()) else { return Ok(None) };
+        let found = Figures::load(catalogue, &ChartId::new(id.hyphenated().to_string()))?;
         Ok(found.map(|(figures, _)| figures.0))
     }
 
     /// Removes a chart, whosever it is.
-    pub(crate) fn erase(catalogue: &dyn Catalogue, id: &str) -> Result<()> {
+    pub(crate) fn erase(catalogue: &dyn Catalogue, id: &ChartId) -> Result<()> {
         let changes = [ChartRow::KIND, Figures::KIND].map(|kind| {
-            let key = ObjectKey::new(kind, id);
+            let key = ObjectKey::new(kind, id.as_str());
             Change::Delete(key)
         });
         Ok(catalogue.apply(&changes).map(|_| ())?)
@@ -117,7 +121,7 @@ impl ChartCatalogue {
         let known: Vec<ChartSummary> =
             known(&*self.catalogue, None)?.into_iter().map(|known| known.summary).collect();
         for id in over(&known, now) {
-            ChartCatalogue::erase(&*self.catalogue, id.as_str())?;
+            ChartCatalogue::erase(&*self.catalogue, &id)?;
         }
         *swept_at = Some(now);
         Ok(())

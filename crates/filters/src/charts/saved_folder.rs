@@ -59,13 +59,12 @@ impl ChartFolder {
     /// Gives a chart of the caller's tenant.
     ///
     /// Fails when it does not exist, is not the caller's to see, or its time is over.
-    pub(crate) fn get(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Chart> {
-        let id = ChartId::new(id);
-        let exists = self.known.lock().get(&id).is_some_and(|known| known.is_visible(caller, now));
+    pub(crate) fn get(&self, caller: &Caller, id: &ChartId, now: Timestamp) -> Result<Chart> {
+        let exists = self.known.lock().get(id).is_some_and(|known| known.is_visible(caller, now));
         if !exists {
-            return Err(not_found(id.as_str()));
+            return Err(not_found(id));
         }
-        self.read(&id)
+        self.read(id)
     }
 
     /// Lists the charts of the caller's tenant, newest first.
@@ -76,9 +75,9 @@ impl ChartFolder {
     }
 
     /// Forgets a chart of the caller's tenant.
-    pub(crate) fn delete(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<()> {
+    pub(crate) fn delete(&self, caller: &Caller, id: &ChartId, now: Timestamp) -> Result<()> {
         self.get(caller, id, now)?;
-        self.forget(&ChartId::new(id));
+        self.forget(id);
         Ok(())
     }
 
@@ -106,7 +105,7 @@ impl ChartFolder {
     /// Gives a chart, whosever it is.
     pub(crate) fn read(&self, id: &ChartId) -> Result<Chart> {
         let path = self.path(id)?;
-        let missing = || not_found(id.as_str());
+        let missing = || not_found(id);
         let metadata = fs_err::metadata(&path).map_err(|_| missing())?;
         if metadata.len() > MAX_CHART_BYTES {
             return Err(missing());
@@ -116,7 +115,7 @@ impl ChartFolder {
     }
 
     fn path(&self, id: &ChartId) -> Result<PathBuf> {
-        let id = uuid::Uuid::parse_str(id.as_str()).map_err(|_| not_found(id.as_str()))?;
+        let id = uuid::Uuid::parse_str(id.as_str()).map_err(|_| not_found(id))?;
         Ok(self.folder.join(format!("{}.json", id.hyphenated())))
     }
 }

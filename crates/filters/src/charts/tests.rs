@@ -313,7 +313,7 @@ fn charts_are_kept_listed_and_forgotten() {
         )),
     );
     let id = answer["chart_id"].as_str().unwrap().to_owned();
-    let chart = charts.get(&caller, &id).unwrap();
+    let chart = charts.get(&caller, &crate::charts::ChartId::new(&id)).unwrap();
     assert_eq!(
         chart.words[0].lines,
         [
@@ -325,22 +325,24 @@ fn charts_are_kept_listed_and_forgotten() {
     );
     assert_eq!(charts.list(&caller).unwrap().len(), 1);
     let stranger = Caller { tenant: TenantId::new("other"), ..Caller::local_admin() };
-    assert!(charts.get(&stranger, &id).is_err());
+    assert!(charts.get(&stranger, &crate::charts::ChartId::new(&id)).is_err());
     assert!(charts.list(&stranger).unwrap().is_empty());
     for bad in ["", "../secret", "nope", "00000000-0000-0000-0000-000000000000"] {
-        assert!(charts.get(&caller, bad).is_err());
+        assert!(charts.get(&caller, &crate::charts::ChartId::new(bad)).is_err());
     }
 
     let reopened = open(&folder, dimensions().1, clock);
-    assert_eq!(reopened.get(&caller, &id).unwrap(), chart);
+    assert_eq!(reopened.get(&caller, &crate::charts::ChartId::new(&id)).unwrap(), chart);
 
     now.fetch_add(11 * 24 * 3600 * 1000, std::sync::atomic::Ordering::Relaxed);
-    assert!(charts.get(&caller, &id).is_err());
+    assert!(charts.get(&caller, &crate::charts::ChartId::new(&id)).is_err());
     assert!(charts.list(&caller).unwrap().is_empty());
     let newer = call(&charts, &arguments(&years("2023", "2024", &json!({}))));
     let files = fs_err::read_dir(folder.path().join("data/charts")).unwrap().count();
     assert_eq!(files, 1, "what is over is removed from the folder");
-    charts.delete(&caller, newer["chart_id"].as_str().unwrap()).unwrap();
+    charts
+        .delete(&caller, &crate::charts::ChartId::new(newer["chart_id"].as_str().unwrap()))
+        .unwrap();
     assert!(charts.list(&caller).unwrap().is_empty());
 }
 
@@ -367,14 +369,20 @@ fn charts_in_a_catalogue_are_those_of_every_server_and_come_and_go_with_it() {
     for charts in [&one, &other] {
         assert_eq!(charts.list(&caller).unwrap().len(), 2);
         assert_eq!(
-            charts.get(&caller, &early).unwrap().id,
+            charts.get(&caller, &crate::charts::ChartId::new(&early)).unwrap().id,
             early.as_str(),
             "it came out of the folder"
         );
-        assert_eq!(charts.get(&caller, &late.to_uppercase()).unwrap().id, late.as_str());
-        assert!(charts.get(&stranger, &late).is_err() && charts.delete(&stranger, &late).is_err());
+        assert_eq!(
+            charts.get(&caller, &crate::charts::ChartId::new(late.to_uppercase())).unwrap().id,
+            late.as_str()
+        );
+        assert!(
+            charts.get(&stranger, &crate::charts::ChartId::new(&late)).is_err()
+                && charts.delete(&stranger, &crate::charts::ChartId::new(&late)).is_err()
+        );
         assert!(charts.list(&stranger).unwrap().is_empty());
-        assert!(charts.get(&caller, "../secret").is_err());
+        assert!(charts.get(&caller, &crate::charts::ChartId::new("../secret")).is_err());
     }
     // Into the folder of a server of its own, and back into the catalogue.
     let data = folder.path().join("data");
@@ -384,11 +392,11 @@ fn charts_in_a_catalogue_are_those_of_every_server_and_come_and_go_with_it() {
     assert_eq!(reopened.list(&caller).unwrap().len(), 2);
     take_charts_into_catalogue(&data, &*store.catalogue()).unwrap();
     assert_eq!(other.list(&caller).unwrap().len(), 2);
-    other.delete(&caller, &late).unwrap();
-    assert!(one.get(&caller, &late).is_err());
+    other.delete(&caller, &crate::charts::ChartId::new(&late)).unwrap();
+    assert!(one.get(&caller, &crate::charts::ChartId::new(&late)).is_err());
     // What is over is taken out when another one is made.
     now.fetch_add(11 * 24 * 3600 * 1000, std::sync::atomic::Ordering::Relaxed);
-    assert!(one.get(&caller, &early).is_err());
+    assert!(one.get(&caller, &crate::charts::ChartId::new(&early)).is_err());
     make(&one);
     let rows = store.objects().list(&store::ObjectPage::of("chart_figures")).unwrap();
     assert_eq!(rows.len(), 1);

@@ -138,7 +138,9 @@ fn the_agents_flow_ends_in_a_chart() {
             assert_eq!(series["statistics"]["count"], 5);
             assert!(series["statistics"]["min"].as_f64().unwrap() > 0.0);
         }
-        let chart = charts.get(&caller, answer["chart_id"].as_str().unwrap()).unwrap();
+        let chart = charts
+            .get(&caller, &crate::charts::ChartId::new(answer["chart_id"].as_str().unwrap()))
+            .unwrap();
         let lines = chart.words[0].lines.join("\n");
         assert!(lines.contains("Învățământ (70.)"), "{lines}");
     }

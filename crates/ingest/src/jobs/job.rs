@@ -1,7 +1,5 @@
 //! A job as the catalogue keeps it.
 
-use std::fmt;
-
 use model::{TenantId, Timestamp, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,31 +7,15 @@ use store::{Lookup, TypedObject};
 
 use super::crashes::Crashes;
 
-/// Names a job for whoever asked for it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct JobId(String);
+model::object_id! {
+    /// Names a job for whoever asked for it.
+    JobId
+}
 
 impl JobId {
     /// Takes a UUID that no other job has.
     pub fn random() -> Self {
-        JobId(uuid::Uuid::new_v4().to_string())
-    }
-
-    /// Takes the id's text as it is.
-    pub fn new(id: impl Into<String>) -> Self {
-        JobId(id.into())
-    }
-
-    /// Gives the id's text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for JobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        JobId::new(uuid::Uuid::new_v4().to_string())
     }
 }
 
@@ -169,6 +151,8 @@ impl Job {
 }
 
 impl TypedObject for Job {
+    type Id = JobId;
+
     const KIND: &'static str = "job";
 
     fn id(&self) -> String {

@@ -211,7 +211,7 @@ impl JobQueue {
         if let Some((job, _)) = self.state.lock().running.get(id) {
             return Ok(job.clone());
         }
-        let kept = Job::load(&*self.catalogue, id.as_str())?;
+        let kept = Job::load(&*self.catalogue, id)?;
         kept.map(|(job, _)| job).ok_or_else(|| Error::UnknownJob { id: id.to_string() })
     }
 
@@ -339,7 +339,7 @@ impl JobQueue {
     }
 
     fn begin(self: &Arc<Self>, id: &JobId) -> Result<Option<Begun>> {
-        let Some((mut job, version)) = Job::load(&*self.catalogue, id.as_str())? else {
+        let Some((mut job, version)) = Job::load(&*self.catalogue, id)? else {
             return Ok(None);
         };
         let Some(runner) = self.runners.get(&job.kind).cloned() else { return Ok(None) };

@@ -256,7 +256,7 @@ impl JobQueue {
     /// Asks the server that runs a job to stop it: it sees the note when it next looks.
     pub(super) fn ask_to_stop(&self, id: &JobId) -> Result<Job> {
         for _ in 0..MAX_WRITES {
-            let Some((mut job, version)) = Job::load(&*self.catalogue, id.as_str())? else {
+            let Some((mut job, version)) = Job::load(&*self.catalogue, id)? else {
                 return Err(Error::UnknownJob { id: id.to_string() });
             };
             if job.state.is_final() || job.is_cancelled {
@@ -277,7 +277,7 @@ impl JobQueue {
     /// Writes a job, unless another server runs it by now.
     pub(super) fn keep_shared(&self, sharing: &Sharing, job: &Job) -> Result<()> {
         for _ in 0..MAX_WRITES {
-            let found = Job::load(&*self.catalogue, job.id.as_str())?;
+            let found = Job::load(&*self.catalogue, &job.id)?;
             let mut written = job.clone();
             let version = match found {
                 None => 0,

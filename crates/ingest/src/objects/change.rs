@@ -16,7 +16,7 @@ use crate::limits;
 /// fails.
 pub fn change_object<T, E>(
     catalogue: &dyn Objects,
-    id: &str,
+    id: &T::Id,
     mut change: impl FnMut(&mut T) -> Result<Vec<Change>, E>,
 ) -> Result<Option<T>, E>
 where

@@ -80,7 +80,7 @@ impl FamilyJobs {
         job: &Job,
         may_see: impl FnOnce(&Job) -> Result<Subject, E>,
     ) -> Result<(), E> {
-        let missing = || E::from(ObjectError::missing("Job", &job.id.to_string()));
+        let missing = || E::from(ObjectError::missing("Job", &job.id));
         if job.tenant != caller.tenant || !self.kinds.contains(&job.kind.as_str()) {
             return Err(missing());
         }

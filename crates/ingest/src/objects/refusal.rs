@@ -1,5 +1,7 @@
 //! Why a call about an object fails, whatever the family: each turns this into its own words.
 
+use std::fmt::Display;
+
 use model::with_causes;
 
 use crate::{Error, JobFailure};
@@ -52,8 +54,8 @@ pub fn shown_id(id: &str) -> String {
 
 impl ObjectError {
     /// Says that nothing with this id exists for the caller.
-    pub fn missing(what: &'static str, id: &str) -> Self {
-        ObjectError::NotFound { what, id: shown_id(id) }
+    pub fn missing(what: &'static str, id: &(impl Display + ?Sized)) -> Self {
+        ObjectError::NotFound { what, id: shown_id(&id.to_string()) }
     }
 
     /// Tells whether a job was told to stop.

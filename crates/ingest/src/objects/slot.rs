@@ -40,8 +40,8 @@ pub trait JobService: Clone + Send + Sync + 'static {
 
     /// Gives a job of this family that the caller may see. One of another tenant does not exist;
     /// one about something that the caller may not see is denied.
-    fn job(&self, caller: &Caller, id: &str) -> Result<Job, Self::Error> {
-        let job = self.jobs().queue.get(&JobId::new(id)).map_err(ObjectError::from)?;
+    fn job(&self, caller: &Caller, id: &JobId) -> Result<Job, Self::Error> {
+        let job = self.jobs().queue.get(id).map_err(ObjectError::from)?;
         self.check_job(caller, &job)?;
         Ok(job)
     }
@@ -57,7 +57,7 @@ pub trait JobService: Clone + Send + Sync + 'static {
     }
 
     /// Stops a job that the caller may see and stop.
-    fn cancel_job(&self, caller: &Caller, id: &str) -> Result<Job, Self::Error> {
+    fn cancel_job(&self, caller: &Caller, id: &JobId) -> Result<Job, Self::Error> {
         let job = self.job(caller, id)?;
         self.check_cancel(caller, &job)?;
         let job = self.jobs().queue.cancel(&job.id).map_err(ObjectError::from)?;

@@ -74,8 +74,12 @@ fn new_changed_and_gone_files_follow() {
     // One that somebody emptied is not.
     assert_eq!(follow(&[]).n_removed, 2);
     assert_eq!(titles(), [""]);
-    let gone =
-        world.service.follow_folder("no-such-collection", &FolderListing::default(), &open, SOON);
+    let gone = world.service.follow_folder(
+        &crate::CollectionId::new("no-such-collection"),
+        &FolderListing::default(),
+        &open,
+        SOON,
+    );
     let gone = gone.unwrap_err();
     assert!(matches!(gone, Error::Object(ObjectError::NotFound { what: "Collection", .. })));
 }
@@ -165,7 +169,7 @@ fn a_file_that_may_not_be_read_any_more_answers_no_more_and_says_why() {
     world.service.close_document(&id, "another stamp").unwrap();
     world.settle();
     assert!(world.search(&ann, &base, "tram").results.is_empty());
-    let closed = world.service.get_document(&ann, id.as_str()).unwrap();
+    let closed = world.service.get_document(&ann, &id).unwrap();
     assert_eq!((closed.state, closed.n_chunks), (crate::DocumentState::Failed, 0));
     assert!(closed.error.unwrap().contains("permission denied"));
     let counted = world.service.get_collection(&ann, &collection).unwrap();
@@ -270,7 +274,7 @@ fn a_file_with_another_path_keeps_its_document() {
         tags: Some(vec!["rail".to_owned()]),
         ..crate::DocumentChange::default()
     };
-    world.service.update_document(&ann, before["a.txt"].id.as_str(), &change).unwrap();
+    world.service.update_document(&ann, &before["a.txt"].id, &change).unwrap();
     world.settle();
     // Two of equal size and two of equal content: each document goes with its own file.
     let moved = [("new/a.txt", tram), ("other/b.txt", ferry), ("other/twin.txt", tram)];

@@ -114,12 +114,12 @@ fn text_of(base: usize, collection: usize, document: usize) -> String {
 struct Built {
     world: Fixture,
     /// The id of each base, and what was made in it.
-    bases: Vec<(String, Vec<Option<Made>>)>,
+    bases: Vec<(crate::KnowledgeBaseId, Vec<Option<Made>>)>,
 }
 
 /// Ids of a collection, of its first chunk, and of the job that made it.
 struct Made {
-    collection: String,
+    collection: crate::CollectionId,
     chunk: String,
     job: String,
 }
@@ -246,17 +246,27 @@ fn check(plan: &[OneBase], caller: &Caller) -> Result<(), TestCaseError> {
                 made.as_ref().expect("the whole world holds all");
             let may = sees(caller, base, collection);
             prop_assert_eq!(service.get_collection(caller, collection_id).is_ok(), may);
-            prop_assert_eq!(service.get_chunk(caller, chunk).is_ok(), may);
+            prop_assert_eq!(service.get_chunk(caller, &model::PassageId::new(chunk)).is_ok(), may);
             let document = chunk.trim_end_matches(":0");
-            prop_assert_eq!(service.get_document(caller, document).is_ok(), may);
-            prop_assert_eq!(service.document_text(caller, document, 100).is_ok(), may);
+            prop_assert_eq!(
+                service.get_document(caller, &crate::KnowledgeDocumentId::new(document)).is_ok(),
+                may
+            );
+            prop_assert_eq!(
+                service
+                    .document_text(caller, &crate::KnowledgeDocumentId::new(document), 100)
+                    .is_ok(),
+                may
+            );
             prop_assert_eq!(service.list_documents(caller, collection_id, None, 10).is_ok(), may);
             prop_assert_eq!(service.summary_versions(caller, collection_id).is_ok(), may);
-            prop_assert_eq!(service.job(caller, job).is_ok(), may);
+            prop_assert_eq!(service.job(caller, &ingest::JobId::new(job)).is_ok(), may);
             if refused.0 {
-                let error = service.get_chunk(caller, chunk).unwrap_err();
+                let error = service.get_chunk(caller, &model::PassageId::new(chunk)).unwrap_err();
                 prop_assert_eq!(error.to_string(), format!("Chunk not found: `{chunk}`"));
-                let error = service.document_text(caller, document, 100).unwrap_err();
+                let error = service
+                    .document_text(caller, &crate::KnowledgeDocumentId::new(document), 100)
+                    .unwrap_err();
                 prop_assert_eq!(error.to_string(), format!("Document not found: `{document}`"));
             }
         }

@@ -31,7 +31,7 @@ fn text_is_found_with_the_scores_of_its_stages() {
     assert_eq!(first.stage(Stage::Dense), None);
     assert!(first.score.get() > 0.0);
     assert_eq!(first.chunk_index, 0);
-    assert_eq!(first.collection_id.as_str(), collection);
+    assert_eq!(first.collection_id, collection);
     assert_eq!(found.timings[0].stage, "atlas");
     let chunk = world.service.get_chunk(&owner, &first.chunk_id).unwrap();
     assert_eq!(chunk.text, first.content);
@@ -64,20 +64,18 @@ fn counts_follow_every_change() {
     assert_eq!(counted(), (1, 2, 2));
     let id = &accepted.documents[0].id;
     let long = "A rule about cats. ".repeat(100);
-    let replaced = world
-        .service
-        .replace_document(&owner, id.as_str(), NewDocument::text("Cats", long))
-        .unwrap();
+    let replaced =
+        world.service.replace_document(&owner, id, NewDocument::text("Cats", long)).unwrap();
     assert_eq!(replaced.documents[0].state, DocumentState::Replacing);
     world.done(&replaced.job);
     let (_, n_documents, n_chunks) = counted();
     assert_eq!(n_documents, 2);
     assert!(n_chunks > 3, "{n_chunks}");
-    assert_eq!(world.service.get_document(&owner, id.as_str()).unwrap().version, 2);
+    assert_eq!(world.service.get_document(&owner, id).unwrap().version, 2);
     let found = world.search(&owner, &base, "rule");
     assert!(found.results.iter().all(|chunk| chunk.content != "One rule."));
 
-    let job = world.service.delete_document(&owner, id.as_str()).unwrap();
+    let job = world.service.delete_document(&owner, id).unwrap();
     assert_eq!(counted(), (1, 1, 1));
     assert!(world.search(&owner, &base, "cats").results.is_empty());
     world.done(&job);
@@ -89,7 +87,7 @@ fn counts_follow_every_change() {
     world.done(&job);
     assert!(matches!(world.service.get_base(&owner, &base), Err(Error::BaseNotFound { .. })));
     assert!(matches!(
-        world.service.get_chunk(&owner, "x:0"),
+        world.service.get_chunk(&owner, &model::PassageId::new("x:0")),
         Err(Error::Object(ObjectError::NotFound { .. }))
     ));
 }
@@ -133,21 +131,36 @@ fn change_of_clearance_moves_passages_at_once_out_of_sight() {
     // What they may not see any more is not told from what is not there.
     let said =
         |result: Result<(), Error>, id: &str| result.unwrap_err().to_string().replace(id, "ID");
-    let of_chunk = |id: &str| said(world.service.get_chunk(&reader, id).map(|_| ()), id);
-    let of_collection = |id: &str| said(world.service.get_collection(&reader, id).map(|_| ()), id);
-    assert_eq!(of_chunk(&chunk), of_chunk("3f0c7bd2-0000-4000-8000-000000000000:0"));
+    let of_chunk = |id: &str| {
+        said(world.service.get_chunk(&reader, &model::PassageId::new(id)).map(|_| ()), id)
+    };
+    let of_collection = |id: &str| {
+        said(world.service.get_collection(&reader, &crate::CollectionId::new(id)).map(|_| ()), id)
+    };
+    assert_eq!(of_chunk(chunk.as_str()), of_chunk("3f0c7bd2-0000-4000-8000-000000000000:0"));
     let nobody = "3f0c7bd2-0000-4000-8000-000000000000";
-    assert_eq!(of_collection(&collection), of_collection(nobody));
-    let document = chunk.split(':').next().unwrap();
-    let of_document = |id: &str| said(world.service.get_document(&reader, id).map(|_| ()), id);
+    assert_eq!(of_collection(collection.as_str()), of_collection(nobody));
+    let document = chunk.as_str().split(':').next().unwrap();
+    let of_document = |id: &str| {
+        said(
+            world.service.get_document(&reader, &crate::KnowledgeDocumentId::new(id)).map(|_| ()),
+            id,
+        )
+    };
     assert_eq!(of_document(document), of_document(nobody));
-    let of_deletion = |id: &str| said(world.service.delete_collection(&reader, id).map(|_| ()), id);
-    assert_eq!(of_deletion(&collection), of_deletion(nobody));
+    let of_deletion = |id: &str| {
+        said(
+            world.service.delete_collection(&reader, &crate::CollectionId::new(id)).map(|_| ()),
+            id,
+        )
+    };
+    assert_eq!(of_deletion(collection.as_str()), of_deletion(nobody));
     assert_eq!(world.service.summary(&reader, &base).unwrap().statistics.total_chunks, 0);
     world.done(&job.unwrap());
     assert_eq!(world.search(&boss, &base, "vault").results.len(), 1);
     let job = accepted.job.id.as_str();
-    let of_job = |id: &str| said(world.service.job(&reader, id).map(|_| ()), id);
+    let of_job =
+        |id: &str| said(world.service.job(&reader, &ingest::JobId::new(id)).map(|_| ()), id);
     assert_eq!(of_job(job), of_job(nobody));
 }
 
@@ -201,9 +214,9 @@ fn files_are_read_and_ocr_is_repaired_when_asked() {
     };
     let accepted = world.service.add_documents(&owner, &collection, vec![broken]).unwrap();
     world.settle();
-    let job = world.service.job(&owner, accepted.job.id.as_str()).unwrap();
+    let job = world.service.job(&owner, &accepted.job.id).unwrap();
     assert_eq!(job.state, ingest::JobState::Failed);
-    let document = world.service.get_document(&owner, accepted.documents[0].id.as_str()).unwrap();
+    let document = world.service.get_document(&owner, &accepted.documents[0].id).unwrap();
     assert_eq!(document.state, DocumentState::Failed);
     assert_eq!(world.service.summary(&owner, &base).unwrap().statistics.total_documents, 2);
 }
@@ -250,9 +263,8 @@ fn many_deletions_are_erased_by_one_job_in_its_turn() {
     let new = (0..100).map(|number| NewDocument::text("", format!("Rule {number} on pelicans.")));
     let accepted = world.service.add_documents(&owner, &collection, new.collect()).unwrap();
     let (first, last) = accepted.documents.split_at(50);
-    let delete = |document: &crate::Document| {
-        world.service.delete_document(&owner, document.id.as_str()).unwrap()
-    };
+    let delete =
+        |document: &crate::Document| world.service.delete_document(&owner, &document.id).unwrap();
     let jobs: Vec<ingest::Job> = first.iter().map(delete).collect();
     assert!(jobs.iter().all(|job| job.id == jobs[0].id), "{jobs:?}");
     assert_eq!(jobs[0].priority, ingest::Priority::Normal);
@@ -275,7 +287,7 @@ fn many_deletions_are_erased_by_one_job_in_its_turn() {
     assert_eq!((n_passages(), world.uploads().len(), n_rows()), (50, 50, 0));
     let jobs: Vec<ingest::Job> = last
         .iter()
-        .map(|document| world.service.delete_document(&owner, document.id.as_str()).unwrap())
+        .map(|document| world.service.delete_document(&owner, &document.id).unwrap())
         .collect();
     jobs.iter().for_each(|job| drop(world.done(job)));
     assert_eq!((n_passages(), world.uploads().len(), n_rows()), (0, 0, 0));
@@ -290,7 +302,7 @@ fn a_deletion_whose_job_was_lost_is_erased_at_the_next_start() {
     let collection = world.collection(&owner, &base, open_collection("All"));
     let new = vec![NewDocument::text("", "A rule on pelicans.")];
     let accepted = world.service.add_documents(&owner, &collection, new).unwrap();
-    let job = world.service.delete_document(&owner, accepted.documents[0].id.as_str()).unwrap();
+    let job = world.service.delete_document(&owner, &accepted.documents[0].id).unwrap();
     world.queue.cancel(&job.id).unwrap();
     let rows = store::ObjectPage::of("knowledge_erasure");
     assert_eq!(world.service.0.catalogue.list(&rows).unwrap().len(), 1);
@@ -313,9 +325,16 @@ fn a_title_that_was_given_stays_with_a_content_that_has_none() {
         added.documents[0].id.clone()
     };
     let replace = |id: &str, title: &str, text: &str| {
-        world.service.replace_document(&ann, id, NewDocument::text(title, text)).unwrap();
+        world
+            .service
+            .replace_document(
+                &ann,
+                &crate::KnowledgeDocumentId::new(id),
+                NewDocument::text(title, text),
+            )
+            .unwrap();
         world.settle();
-        world.service.get_document(&ann, id).unwrap().title
+        world.service.get_document(&ann, &crate::KnowledgeDocumentId::new(id)).unwrap().title
     };
     let given = add("Trams");
     assert_eq!(replace(given.as_str(), "", "The tram descends."), "Trams");
@@ -325,6 +344,6 @@ fn a_title_that_was_given_stays_with_a_content_that_has_none() {
     assert_eq!(replace(own.as_str(), "", "The ferry waits."), "The ferry waits.");
     let title = Some("Boats".to_owned());
     let change = crate::DocumentChange { title, ..crate::DocumentChange::default() };
-    world.service.update_document(&ann, own.as_str(), &change).unwrap();
+    world.service.update_document(&ann, &own, &change).unwrap();
     assert_eq!(replace(own.as_str(), "", "The boat leaves."), "Boats");
 }

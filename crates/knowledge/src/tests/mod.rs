@@ -21,6 +21,7 @@ use model::{Caller, Clearance, Clock, Deadline, Identity, TenantId, Timestamp};
 use retrieve::Retriever;
 use store::{Change, Lookup, Object, ObjectPage, Objects, Store};
 
+use crate::object_ids::{CollectionId, KnowledgeBaseId};
 use crate::{
     Accepted, JOBS, KnowledgeConfig, NewBase, NewCollection, NewDocument, SearchRequest,
     SearchResults, Service, ServiceConfig, ServiceSlot, UploadFiles, Visibility,
@@ -248,18 +249,33 @@ impl Fixture {
         }
     }
 
-    pub(crate) fn base(&self, caller: &Caller, name: &str, visibility: Visibility) -> String {
+    pub(crate) fn base(
+        &self,
+        caller: &Caller,
+        name: &str,
+        visibility: Visibility,
+    ) -> KnowledgeBaseId {
         let new = NewBase { name: name.to_owned(), visibility, ..NewBase::default() };
-        self.service.create_base(caller, &new).unwrap().id.to_string()
+        self.service.create_base(caller, &new).unwrap().id
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "cases read better without a borrow")]
-    pub(crate) fn collection(&self, caller: &Caller, base: &str, new: NewCollection) -> String {
-        self.service.create_collection(caller, base, &new).unwrap().id.to_string()
+    pub(crate) fn collection(
+        &self,
+        caller: &Caller,
+        base: &KnowledgeBaseId,
+        new: NewCollection,
+    ) -> CollectionId {
+        self.service.create_collection(caller, &base.clone(), &new).unwrap().id
     }
 
     #[track_caller]
-    pub(crate) fn add(&self, caller: &Caller, collection: &str, texts: &[&str]) -> Accepted {
+    pub(crate) fn add(
+        &self,
+        caller: &Caller,
+        collection: &CollectionId,
+        texts: &[&str],
+    ) -> Accepted {
         let new = texts.iter().map(|text| NewDocument::text("", *text)).collect();
         let accepted = self.service.add_documents(caller, collection, new).unwrap();
         self.done(&accepted.job);
@@ -267,15 +283,20 @@ impl Fixture {
     }
 
     #[track_caller]
-    pub(crate) fn search(&self, caller: &Caller, base: &str, query: &str) -> SearchResults {
+    pub(crate) fn search(
+        &self,
+        caller: &Caller,
+        base: &KnowledgeBaseId,
+        query: &str,
+    ) -> SearchResults {
         self.service.search(caller, &request(base, query), &soon()).unwrap()
     }
 }
 
-pub(crate) fn request(base: &str, query: &str) -> SearchRequest {
+pub(crate) fn request(base: &KnowledgeBaseId, query: &str) -> SearchRequest {
     SearchRequest {
         query: query.to_owned(),
-        knowledge_base_id: base.to_owned(),
+        knowledge_base_id: base.clone(),
         threshold: 0.0,
         max_results: 50,
     }

@@ -29,20 +29,21 @@ fn an_original_is_for_those_with_a_role_and_goes_with_its_document() {
     let added = added.unwrap();
     world.done(&added.job);
     let id = added.documents[0].id.as_str();
-    let mut original = world.service.original(&boss, id).unwrap();
+    let mut original = world.service.original(&boss, &KnowledgeDocumentId::new(id)).unwrap();
     let mut read = String::new();
     original.file.read_to_string(&mut read).unwrap();
     assert_eq!((read.as_str(), original.name.as_str()), (text, "rules.md"));
     assert_eq!(original.n_bytes, text.len() as u64);
     // Its owner may read it, and has no role for the file; a stranger does not know of it.
-    let denied = world.service.original(&ann, id).unwrap_err();
+    let denied = world.service.original(&ann, &KnowledgeDocumentId::new(id)).unwrap_err();
     assert!(matches!(&denied, Error::OriginalDenied { roles } if roles == &["admin"]));
-    let stranger = world.service.original(&admin("other"), id).unwrap_err();
+    let stranger =
+        world.service.original(&admin("other"), &KnowledgeDocumentId::new(id)).unwrap_err();
     assert!(matches!(stranger, Error::Object(ObjectError::NotFound { what: "Document", .. })));
     // A sweep knows whose it is.
     assert_eq!(world.sweep(), 0);
     assert_eq!(world.uploads().len(), 1);
-    world.done(&world.service.delete_document(&ann, id).unwrap());
+    world.done(&world.service.delete_document(&ann, &KnowledgeDocumentId::new(id)).unwrap());
     assert_eq!(world.uploads(), [""; 0]);
 }
 
@@ -55,13 +56,22 @@ fn a_new_content_takes_the_place_of_the_old_file_and_says_what_changed() {
     let added = world.add(&ann, &collection, &["One rule.\n\nAnother rule.\n\nThe last one."]);
     let id = added.documents[0].id.as_str();
     let now = "One rule.\n\nA better rule.\n\nThe last one.";
-    let replaced = world.service.replace_document(&ann, id, NewDocument::text("", now)).unwrap();
+    let replaced = world
+        .service
+        .replace_document(&ann, &KnowledgeDocumentId::new(id), NewDocument::text("", now))
+        .unwrap();
     world.done(&replaced.job);
     assert_eq!(world.uploads().len(), 1, "the file before is gone");
     let mut read = String::new();
-    world.service.original(&boss, id).unwrap().file.read_to_string(&mut read).unwrap();
+    world
+        .service
+        .original(&boss, &KnowledgeDocumentId::new(id))
+        .unwrap()
+        .file
+        .read_to_string(&mut read)
+        .unwrap();
     assert_eq!(read, now);
-    let versions = world.service.document_versions(&ann, id).unwrap();
+    let versions = world.service.document_versions(&ann, &KnowledgeDocumentId::new(id)).unwrap();
     let numbers: Vec<u64> = versions.iter().map(|version| version.version).collect();
     assert_eq!(numbers, [2, 1]);
     let difference = &versions[0].difference;
@@ -70,17 +80,26 @@ fn a_new_content_takes_the_place_of_the_old_file_and_says_what_changed() {
     assert!(!difference.contains("-The last one"), "{difference}");
     assert_eq!((versions[0].n_lines_added, versions[0].n_lines_removed), (1, 1));
     // A content that cannot be read takes neither the text nor the file away.
-    let empty = world.service.replace_document(&ann, id, file("x.pdf", "%PDF-1.7 broken")).unwrap();
+    let empty = world
+        .service
+        .replace_document(&ann, &KnowledgeDocumentId::new(id), file("x.pdf", "%PDF-1.7 broken"))
+        .unwrap();
     world.queue.wait(&empty.job.id, &super::soon()).unwrap();
-    let document = world.service.get_document(&ann, id).unwrap();
+    let document = world.service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap();
     assert_eq!((document.state, document.error.is_some()), (DocumentState::Ready, true));
     assert_eq!(world.uploads().len(), 1);
     for n in 0..limits::MAX_VERSIONS {
         let text = format!("Rule number {n}.");
-        let next = world.service.replace_document(&ann, id, NewDocument::text("", text)).unwrap();
+        let next = world
+            .service
+            .replace_document(&ann, &KnowledgeDocumentId::new(id), NewDocument::text("", text))
+            .unwrap();
         world.done(&next.job);
     }
-    assert_eq!(world.service.document_versions(&ann, id).unwrap().len(), limits::MAX_VERSIONS);
+    assert_eq!(
+        world.service.document_versions(&ann, &KnowledgeDocumentId::new(id)).unwrap().len(),
+        limits::MAX_VERSIONS
+    );
     world.done(&world.service.delete_collection(&ann, &collection).unwrap());
     assert_eq!(world.uploads(), [""; 0]);
     assert_eq!(world.service.version_keys(&KnowledgeDocumentId::new(id)).unwrap(), []);
@@ -95,11 +114,12 @@ fn a_damaged_file_is_noticed() {
     let collection = world.collection(&ann, &base, open_collection("All"));
     let added = world.add(&ann, &collection, &["One rule.", "Another rule."]);
     let id = added.documents[0].id.as_str();
-    let path = world.upload_path(&world.service.get_document(&ann, id).unwrap());
+    let path = world
+        .upload_path(&world.service.get_document(&ann, &KnowledgeDocumentId::new(id)).unwrap());
     assert!(world.damaged_originals().is_empty());
     let whole = fs_err::read(&path).unwrap();
     let check = |expected: &str| {
-        let error = world.service.original(&boss, id).unwrap_err();
+        let error = world.service.original(&boss, &KnowledgeDocumentId::new(id)).unwrap_err();
         assert!(matches!(&error, Error::OriginalDamaged { .. }), "{error}");
         assert!(error.to_string().contains(expected), "{error}");
         let damaged = world.damaged_originals();
@@ -114,7 +134,7 @@ fn a_damaged_file_is_noticed() {
     check("is gone");
     fs_err::write(&path, whole).unwrap();
     assert!(world.damaged_originals().is_empty());
-    world.service.original(&boss, id).unwrap();
+    world.service.original(&boss, &KnowledgeDocumentId::new(id)).unwrap();
 }
 
 #[test]
@@ -152,18 +172,18 @@ fn title_tags_and_metadata_can_be_changed() {
     };
     let added = world.service.add_documents(&ann, &collection, vec![new]).unwrap();
     world.done(&added.job);
-    let document = world.service.get_document(&ann, added.documents[0].id.as_str()).unwrap();
+    let document = world.service.get_document(&ann, &added.documents[0].id).unwrap();
     assert_eq!(document.metadata, json!({ "author": "ann", "tags": ["hr", "2024"] }));
     let change = |change: DocumentChange| {
-        world.service.update_document(&ann, document.id.as_str(), &change).unwrap()
+        world.service.update_document(&ann, &document.id, &change).unwrap()
     };
     let tags = Some(vec!["it".to_owned()]);
     let changed = change(DocumentChange { tags, ..DocumentChange::default() });
     assert_eq!(changed.metadata, json!({ "author": "ann", "tags": ["it"] }));
     // A new content keeps metadata and tags, unless it says its own.
     let new = NewDocument::text("Rules", "Everybody runs in the corridor.");
-    world.done(&world.service.replace_document(&ann, document.id.as_str(), new).unwrap().job);
-    let replaced = world.service.get_document(&ann, document.id.as_str()).unwrap();
+    world.done(&world.service.replace_document(&ann, &document.id, new).unwrap().job);
+    let replaced = world.service.get_document(&ann, &document.id).unwrap();
     assert_eq!(replaced.metadata, json!({ "author": "ann", "tags": ["it"] }));
     let metadata = Some(json!({ "author": "eve" }));
     let changed = change(DocumentChange { metadata, ..DocumentChange::default() });
@@ -179,9 +199,9 @@ fn title_tags_and_metadata_can_be_changed() {
         tags: Some(vec!["x".to_owned(); limits::MAX_TAGS + 1]),
         ..DocumentChange::default()
     };
-    assert!(world.service.update_document(&ann, document.id.as_str(), &too_many).is_err());
+    assert!(world.service.update_document(&ann, &document.id, &too_many).is_err());
     let stranger = member("acme", "eve");
-    assert!(world.service.update_document(&stranger, document.id.as_str(), &too_many).is_err());
+    assert!(world.service.update_document(&stranger, &document.id, &too_many).is_err());
 }
 
 /// A content without text takes nothing away: the document is what it was, and says what failed.
@@ -198,24 +218,24 @@ fn a_replacement_that_fails_changes_only_the_error() {
     };
     let added = world.service.add_documents(&ann, &collection, vec![new]).unwrap();
     world.done(&added.job);
-    let before = world.service.get_document(&ann, added.documents[0].id.as_str()).unwrap();
+    let before = world.service.get_document(&ann, &added.documents[0].id).unwrap();
     let broken = NewDocument {
         title: "Broken".to_owned(),
         metadata: json!({ "author": "eve" }),
         ..file("x.pdf", "%PDF-1.7 broken")
     };
-    let replaced = world.service.replace_document(&ann, before.id.as_str(), broken).unwrap();
+    let replaced = world.service.replace_document(&ann, &before.id, broken).unwrap();
     assert_eq!(replaced.documents[0].version, 2);
     world.queue.wait(&replaced.job.id, &super::soon()).unwrap();
-    let after = world.service.get_document(&ann, before.id.as_str()).unwrap();
+    let after = world.service.get_document(&ann, &before.id).unwrap();
     assert!(after.error.is_some());
     assert_eq!(crate::Document { error: None, ..after }, before);
     let next = world
         .service
-        .replace_document(&ann, before.id.as_str(), file("new.txt", "Everybody walks."))
+        .replace_document(&ann, &before.id, file("new.txt", "Everybody walks."))
         .unwrap();
     world.done(&next.job);
-    let next = world.service.get_document(&ann, before.id.as_str()).unwrap();
+    let next = world.service.get_document(&ann, &before.id).unwrap();
     assert_eq!((next.version, next.file_name.as_str()), (2, "new.txt"));
     assert_eq!((next.error, next.metadata), (None, before.metadata));
 }

@@ -25,11 +25,11 @@ fn every_call_says_that_the_store_is_away() {
         service.search_everywhere(&ann, "rule", 5, &soon()).unwrap_err(),
         service.summary(&ann, &base).unwrap_err(),
         service.get_collection(&ann, &collection).unwrap_err(),
-        service.get_document(&ann, document.as_str()).unwrap_err(),
-        service.get_chunk(&ann, &chunk).unwrap_err(),
-        service.document_text(&ann, document.as_str(), 100).unwrap_err(),
+        service.get_document(&ann, document).unwrap_err(),
+        service.get_chunk(&ann, &model::PassageId::new(&chunk)).unwrap_err(),
+        service.document_text(&ann, document, 100).unwrap_err(),
         service.add_documents(&ann, &collection, new()).unwrap_err(),
-        service.delete_document(&ann, document.as_str()).unwrap_err(),
+        service.delete_document(&ann, document).unwrap_err(),
         service.delete_base(&ann, &base).unwrap_err(),
     ];
     for failure in failures {

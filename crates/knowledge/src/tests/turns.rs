@@ -31,10 +31,15 @@ fn renamed(title: &str) -> DocumentChange {
 
 /// The title that a search names, which is that of the store.
 fn stored_title(world: &Fixture, id: &str) -> String {
-    let (document, _) = crate::Document::load(&*world.service.0.catalogue, id).unwrap().unwrap();
+    let (document, _) =
+        crate::Document::load(&*world.service.0.catalogue, &crate::KnowledgeDocumentId::new(id))
+            .unwrap()
+            .unwrap();
     let collection = document.collection_id.as_str();
     let (collection, _) =
-        crate::Collection::load(&*world.service.0.catalogue, collection).unwrap().unwrap();
+        crate::Collection::load(&*world.service.0.catalogue, &CollectionId::new(collection))
+            .unwrap()
+            .unwrap();
     let info = world.service.0.store.document(&collection.namespace(), &document.store_id());
     info.unwrap().unwrap().title
 }
@@ -56,9 +61,13 @@ fn two_servers_write_a_collection_in_turn() {
     let (done, is_done) = mpsc::channel();
     std::thread::scope(|scope| {
         one.service
-            .in_turn(&CollectionId::new(&collection), || {
+            .in_turn(&collection, || {
                 scope.spawn(|| {
-                    let changed = other.service.update_document(&ann, id, &renamed("Patched"));
+                    let changed = other.service.update_document(
+                        &ann,
+                        &crate::KnowledgeDocumentId::new(id),
+                        &renamed("Patched"),
+                    );
                     done.send(changed.map(|document| document.title)).unwrap();
                 });
                 assert!(is_done.recv_timeout(WHILE).is_err(), "it is not its turn");
@@ -85,10 +94,16 @@ fn a_title_that_changes_before_its_collection_has_moved_is_found() {
     std::thread::scope(|scope| {
         world
             .service
-            .in_turn(&CollectionId::new(&collection), || {
+            .in_turn(&collection, || {
                 // The move and the title wait; whichever goes first, the title is the new one.
                 world.service.update_collection(&ann, &collection, &change)?;
-                scope.spawn(|| world.service.update_document(&ann, id, &renamed("Patched")));
+                scope.spawn(|| {
+                    world.service.update_document(
+                        &ann,
+                        &crate::KnowledgeDocumentId::new(id),
+                        &renamed("Patched"),
+                    )
+                });
                 Ok(())
             })
             .unwrap();

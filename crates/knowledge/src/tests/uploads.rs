@@ -47,7 +47,7 @@ fn documents_are_accepted_by_one_commit() {
     assert_eq!((world.n_commits() - before, many.job.id == first.job.id), (1, true));
     let before = world.n_commits();
     let replaced = NewDocument::text("", "Another rule.");
-    world.service.replace_document(&ann, first.documents[0].id.as_str(), replaced).unwrap();
+    world.service.replace_document(&ann, &first.documents[0].id, replaced).unwrap();
     // The content before goes by a commit of its own.
     assert_eq!(world.n_commits() - before, 2);
     assert_eq!(world.uploads(), [""; 0]);
@@ -95,7 +95,7 @@ fn uploads_go_with_their_job() {
     // What was read is the original of its document, and nothing waits.
     assert_eq!(world.uploads().len(), 2);
     for document in &read.documents {
-        world.done(&world.service.delete_document(&ann, document.id.as_str()).unwrap());
+        world.done(&world.service.delete_document(&ann, &document.id).unwrap());
     }
     assert_eq!(world.uploads(), [""; 0]);
 
@@ -104,9 +104,9 @@ fn uploads_go_with_their_job() {
     let new = vec![NewDocument::text("", "Never read.")];
     let accepted = world.service.add_documents(&ann, &collection, new).unwrap();
     assert_eq!(world.uploads().len(), 1);
-    world.service.cancel_job(&ann, accepted.job.id.as_str()).unwrap();
+    world.service.cancel_job(&ann, &accepted.job.id).unwrap();
     assert_eq!(world.uploads(), [""; 0]);
-    let document = world.service.get_document(&ann, accepted.documents[0].id.as_str()).unwrap();
+    let document = world.service.get_document(&ann, &accepted.documents[0].id).unwrap();
     assert_eq!(document.state, DocumentState::Failed);
     assert!(document.error.unwrap().contains("cancelled before"));
 }
@@ -145,9 +145,9 @@ fn what_a_dead_process_left_is_swept() {
     assert_eq!(world.uploads().len(), 2);
     assert_eq!(world.sweep(), 1);
     assert_eq!(world.uploads().len(), 1);
-    let document = world.service.get_document(&ann, waits.documents[0].id.as_str()).unwrap();
+    let document = world.service.get_document(&ann, &waits.documents[0].id).unwrap();
     assert_eq!(document.state, DocumentState::Pending);
-    let again = world.queue.active(crate::ADD_JOB, &collection).unwrap();
+    let again = world.queue.active(crate::ADD_JOB, collection.as_str()).unwrap();
     assert!(again.is_some_and(|job| job.id != waits.job.id), "another job indexes it");
     assert_eq!(world.sweep(), 0);
 }
@@ -169,7 +169,7 @@ fn contents_that_come_at_the_same_time_are_all_kept_until_one_is_the_last() {
                 let (service, ann) = (&world.service, &ann);
                 scope.spawn(move || {
                     let new = NewDocument::text("t", format!("Rule number{number} holds."));
-                    let accepted = service.replace_document(ann, id.as_str(), new).unwrap();
+                    let accepted = service.replace_document(ann, id, new).unwrap();
                     accepted.documents[0].version
                 })
             })
@@ -180,7 +180,7 @@ fn contents_that_come_at_the_same_time_are_all_kept_until_one_is_the_last() {
     assert_eq!(world.uploads().len(), 1, "only the last content waits");
     world.start_workers();
     world.settle();
-    let text = world.service.document_text(&ann, id.as_str(), 1_000).unwrap();
+    let text = world.service.document_text(&ann, id, 1_000).unwrap();
     assert_eq!(text.text, format!("Rule number{last} holds."));
     assert_eq!(text.document.state, DocumentState::Ready);
     assert_eq!(world.uploads().len(), 1, "the last content is the original");
@@ -281,9 +281,9 @@ fn deleting_a_collection_while_documents_arrive_leaves_nothing() {
             ..ObjectPage::of(kind)
         };
         let catalogue = &*world.service.0.catalogue;
-        let rows = catalogue.list(&page(&collection, crate::Document::KIND)).unwrap();
+        let rows = catalogue.list(&page(collection.as_str(), crate::Document::KIND)).unwrap();
         assert!(rows.is_empty(), "{n_accepted} accepted, {} rows stay", rows.len());
-        let summaries = page(&base, crate::summary::StoredSummary::KIND);
+        let summaries = page(base.as_str(), crate::summary::StoredSummary::KIND);
         assert!(catalogue.list(&summaries).unwrap().is_empty(), "a summary stays");
         assert_eq!(world.uploads(), [""; 0]);
         for namespace in world.service.0.store.namespaces().unwrap() {
@@ -303,14 +303,14 @@ fn a_file_that_its_document_names_is_not_forgotten() {
     let collection = world.collection(&ann, &base, open_collection("All"));
     let added = world.add(&ann, &collection, &["The first rule."]);
     let id = &added.documents[0].id;
-    let document = world.service.get_document(&ann, id.as_str()).unwrap();
+    let document = world.service.get_document(&ann, id).unwrap();
     let original = document.original.unwrap().file;
     world.service.forget_uploads([original.as_str()]);
     assert_eq!(world.uploads().len(), 1, "the row names it");
     let strange = original.replace(id.as_str(), "00000000-0000-4000-8000-000000000000");
     world.service.forget_uploads([strange.as_str()]);
     assert_eq!(world.uploads().len(), 1);
-    assert!(world.service.original(&admin("acme"), id.as_str()).is_ok());
+    assert!(world.service.original(&admin("acme"), id).is_ok());
 }
 
 /// A content whose job could not be asked for was refused, and came with the next one all the same.
@@ -328,10 +328,19 @@ fn a_content_that_is_refused_does_not_come() {
         ingest::QueueSpace::wait(&world.queue, std::time::Duration::ZERO).ok()
     })
     .collect();
-    let before = world.service.get_document(&ann, id).unwrap();
-    let put = || world.service.replace_document(&ann, id, NewDocument::text("", "Zebras sleep."));
+    let before = world.service.get_document(&ann, &crate::KnowledgeDocumentId::new(id)).unwrap();
+    let put = || {
+        world.service.replace_document(
+            &ann,
+            &crate::KnowledgeDocumentId::new(id),
+            NewDocument::text("", "Zebras sleep."),
+        )
+    };
     assert!(matches!(put(), Err(Error::Object(ObjectError::Queue(_)))));
-    assert_eq!(world.service.get_document(&ann, id).unwrap(), before);
+    assert_eq!(
+        world.service.get_document(&ann, &crate::KnowledgeDocumentId::new(id)).unwrap(),
+        before
+    );
     drop(full);
     world.add(&ann, &collection, &["Lions are fed at night."]);
     world.settle();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::Path;
 use axum::response::Response;
-use filters::charts::{ChartSummary, Charts};
+use filters::charts::{ChartId, ChartSummary, Charts};
 use model::{Timestamp, iso};
 use serde_json::{Value, json};
 use tools::{Code, ToolError};
@@ -48,7 +48,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
 
 async fn one(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<ChartId>,
     QueryParameters(points): QueryParameters<PointParameters>,
 ) -> Response {
     let app = Arc::clone(&rest.app);
@@ -56,9 +56,10 @@ async fn one(
         let points = points?;
         let begin = match points.after.as_deref().filter(|after| !after.is_empty()) {
             None => 0,
-            Some(after) => begin_of(&id, after)?,
+            Some(after) => begin_of(id.as_str(), after)?,
         };
-        let chart = charts_of(&app)?.get(caller, &id).map_err(|error| failed(&error, &id))?;
+        let chart =
+            charts_of(&app)?.get(caller, &id).map_err(|error| failed(&error, id.as_str()))?;
         let warnings = chart.warnings.iter().map(|warning| warning.message.clone());
         let value = json!(ChartView {
             url: format!("{}/charts/{}", app.server.link_base(), chart.id),
@@ -71,7 +72,7 @@ async fn one(
             id: chart.id.to_string(),
         });
         let budget = app.caps().before_redaction();
-        Ok(Reply::ok(tools::filters::points_within(value, &id, begin, &budget)))
+        Ok(Reply::ok(tools::filters::points_within(value, id.as_str(), begin, &budget)))
     })
     .await
 }
@@ -87,12 +88,13 @@ fn begin_of(id: &str, after: &str) -> Result<usize, ToolError> {
     })
 }
 
-async fn delete(rest: Rest, Path(id): Path<String>) -> Response {
+async fn delete(rest: Rest, Path(id): Path<ChartId>) -> Response {
     let app = Arc::clone(&rest.app);
     rest.answer("DELETE /v1/charts/{id}", move |caller, _| {
-        charts_of(&app)?.delete(caller, &id).map_err(|error| failed(&error, &id))?;
-        let deleted = Deleted { since: Timestamp(0), what: What::Chart { id: id.clone() } };
-        Ok(Reply::ok(json!(GoneView { id, deleted: Some(true) })).with_deleted(Some(deleted)))
+        charts_of(&app)?.delete(caller, &id).map_err(|error| failed(&error, id.as_str()))?;
+        let deleted = Deleted { since: Timestamp(0), what: What::Chart { id: id.to_string() } };
+        Ok(Reply::ok(json!(GoneView { id: id.to_string(), deleted: Some(true) }))
+            .with_deleted(Some(deleted)))
     })
     .await
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request};
 use axum::response::Response;
-use contexts::{Service, Staged, Upload};
+use contexts::{ProjectId, Service, Staged, TableId, Upload};
 use http::header::CONTENT_TYPE;
 use serde::Deserialize;
 use tools::ToolError;
@@ -34,7 +34,7 @@ impl Parameters for Named {
 
 pub(super) async fn create_table(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<ProjectId>,
     QueryParameters(named): QueryParameters<Named>,
     request: Request,
 ) -> Response {
@@ -67,7 +67,7 @@ pub(super) async fn create_table(
 
 pub(super) async fn replace_table(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<TableId>,
     QueryParameters(named): QueryParameters<Named>,
     request: Request,
 ) -> Response {
@@ -96,8 +96,8 @@ pub(super) async fn replace_table(
 }
 
 enum Target {
-    Project(String),
-    Table(String),
+    Project(ProjectId),
+    Table(TableId),
 }
 
 /// Checks that the caller may upload before anything is read, and writes the document to a file.

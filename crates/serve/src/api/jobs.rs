@@ -43,7 +43,7 @@ async fn list(rest: Rest, page: PageOf) -> Response {
     .await
 }
 
-async fn one(rest: Rest, Path(id): Path<String>) -> Response {
+async fn one(rest: Rest, Path(id): Path<JobId>) -> Response {
     let app = rest.app.clone();
     rest.answer("GET /v1/jobs/{id}", move |caller, _| {
         let job = find(&app, caller, &id)?;
@@ -52,7 +52,7 @@ async fn one(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
+async fn cancel(rest: Rest, Path(id): Path<JobId>) -> Response {
     let app = rest.app.clone();
     rest.answer("DELETE /v1/jobs/{id}", move |caller, _| {
         let job = find(&app, caller, &id)?;
@@ -75,7 +75,7 @@ async fn cancel(rest: Rest, Path(id): Path<String>) -> Response {
 }
 
 /// Tells whether the caller may stop a job.
-pub(crate) fn may_cancel(app: &App, caller: &Caller, id: &str) -> bool {
+pub(crate) fn may_cancel(app: &App, caller: &Caller, id: &JobId) -> bool {
     let Ok(job) = find(app, caller, id) else { return false };
     match Family::of(app, &job) {
         Some(Family::Files(service)) => service.may_cancel_job(caller, &job),
@@ -85,9 +85,9 @@ pub(crate) fn may_cancel(app: &App, caller: &Caller, id: &str) -> bool {
     }
 }
 
-fn find(app: &App, caller: &Caller, id: &str) -> Result<Job, ToolError> {
+fn find(app: &App, caller: &Caller, id: &JobId) -> Result<Job, ToolError> {
     let queue = app.queue.as_ref().ok_or_else(|| unknown(id))?;
-    let job = match queue.get(&JobId::new(id)) {
+    let job = match queue.get(id) {
         Err(ingest::Error::UnknownJob { .. }) => return Err(unknown(id)),
         job => job.map_err(failed)?,
     };
@@ -107,7 +107,7 @@ fn check(app: &App, caller: &Caller, job: &Job) -> Result<(), ToolError> {
             service.check_job(caller, job).map_err(tools::contexts::error)
         }
         None if job.tenant == caller.tenant && caller.is_admin() => Ok(()),
-        None => Err(unknown(&job.id.to_string())),
+        None => Err(unknown(&job.id)),
     }
 }
 
@@ -139,7 +139,7 @@ fn of_files(error: files::Error) -> ToolError {
     tools::files::error_of("id")(error)
 }
 
-fn unknown(id: &str) -> ToolError {
+fn unknown(id: &JobId) -> ToolError {
     let missing = ingest::ObjectError::missing("Job", id);
     tools::knowledge::error(missing.into())
 }

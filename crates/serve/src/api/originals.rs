@@ -14,6 +14,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     X_CONTENT_TYPE_OPTIONS,
 };
+use knowledge::KnowledgeDocumentId;
 use model::Caller;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tools::{Code, ToolError};
@@ -33,10 +34,10 @@ struct Original {
 }
 
 /// Sends the file of a document of a knowledge base.
-pub(super) async fn of_document(rest: Rest, Path(id): Path<String>) -> Response {
+pub(super) async fn of_document(rest: Rest, Path(id): Path<KnowledgeDocumentId>) -> Response {
     let service = rest.app.knowledge.clone();
     let named = id.clone();
-    download(rest, "GET /v1/documents/{id}/original", &named, move |caller| {
+    download(rest, "GET /v1/documents/{id}/original", named.as_str(), move |caller| {
         let service = service.ok_or_else(|| {
             ToolError::new(Code::Unavailable, "knowledge bases are not served here")
         })?;

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use http::header::CONTENT_TYPE;
-use knowledge::{Content, Intake, NewDocument, OcrRepair, ReceivedFile, UploadTarget, limits};
+use knowledge::{
+    CollectionId, Content, Intake, KnowledgeDocumentId, NewDocument, OcrRepair, ReceivedFile,
+    UploadTarget, limits,
+};
 use serde_json::Value;
 use tools::{Code, ToolError};
 
@@ -23,9 +26,9 @@ const SMALL_BODY_BYTES: u64 = 64 * 1024;
 /// What an upload is for.
 pub(super) enum Target {
     /// New documents of this collection.
-    Collection(String),
+    Collection(CollectionId),
     /// The new content of this document.
-    Document(String),
+    Document(KnowledgeDocumentId),
 }
 
 /// Checks that the caller may upload, and takes in what is sent.

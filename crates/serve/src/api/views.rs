@@ -1,6 +1,8 @@
 //! What REST answers with, as types: they are written as JSON, and the OpenAPI document is made
 //! from them.
 
+use std::fmt::Display;
+
 use ingest::Job;
 use knowledge::{Chunk, Collection, Document, KnowledgeBase};
 use model::iso;
@@ -132,8 +134,8 @@ pub(super) struct DeletedView {
 }
 
 impl DeletedView {
-    pub(super) fn of(id: &str, job: Option<&Job>) -> Value {
-        json!(DeletedView { id: id.to_owned(), job: job.map(JobView::of) })
+    pub(super) fn of(id: &impl Display, job: Option<&Job>) -> Value {
+        json!(DeletedView { id: id.to_string(), job: job.map(JobView::of) })
     }
 }
 

@@ -74,7 +74,9 @@ pub(super) async fn one(viewer: Viewer, Path(name): Path<String>) -> Response {
         return error_page(&viewer, &error);
     }
     let (charts, caller, sought) = (viewer.app.charts.clone(), viewer.caller.clone(), id.clone());
-    let chart = tokio::task::spawn_blocking(move || charts?.get(&caller, &sought).ok());
+    let chart = tokio::task::spawn_blocking(move || {
+        charts?.get(&caller, &filters::charts::ChartId::new(&sought)).ok()
+    });
     let Ok(Some(chart)) = chart.await else {
         return error_page(&viewer, &crate::api::missing_chart(&id));
     };

@@ -124,7 +124,10 @@ pub(super) async fn rights(viewer: &Viewer, project: &str) -> (bool, bool) {
     };
     let (caller, project) = (viewer.caller.clone(), project.to_owned());
     let looked = tokio::task::spawn_blocking(move || {
-        (service.may_edit(&caller, &project), service.may_delete(&caller, &project))
+        (
+            service.may_edit(&caller, &contexts::ProjectId::new(&project)),
+            service.may_delete(&caller, &contexts::ProjectId::new(&project)),
+        )
     });
     looked.await.unwrap_or_default()
 }

@@ -49,7 +49,8 @@ async fn mark(viewer: &Viewer, mut jobs: Vec<Value>) -> Result<Vec<Value>, ToolE
         // The pages that show jobs show no more of them than one page of REST holds.
         for job in jobs.iter_mut().filter(|job| is_open(job)).take(MAX_MARKED) {
             let id = job["id"].as_str().unwrap_or_default();
-            job[MAY_CANCEL] = crate::api::may_cancel_job(&app, &caller, id).into();
+            job[MAY_CANCEL] =
+                crate::api::may_cancel_job(&app, &caller, &ingest::JobId::new(id)).into();
         }
         jobs
     });

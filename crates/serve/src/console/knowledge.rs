@@ -149,7 +149,9 @@ pub(super) async fn base(viewer: Viewer, Path(id): Path<String>, params: Params)
 pub(super) async fn may_change(viewer: &Viewer, base: &str) -> bool {
     let Some(service) = viewer.app.knowledge.clone() else { return false };
     let (caller, base) = (viewer.caller.clone(), base.to_owned());
-    let may = tokio::task::spawn_blocking(move || service.may_change(&caller, &base));
+    let may = tokio::task::spawn_blocking(move || {
+        service.may_change(&caller, &knowledge::KnowledgeBaseId::new(&base))
+    });
     viewer.may_change().is_ok() && may.await.unwrap_or_default()
 }
 

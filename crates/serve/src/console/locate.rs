@@ -142,9 +142,9 @@ async fn json_document(viewer: &Viewer, given: &str) -> Option<Located> {
     let (caller, given) = (viewer.caller.clone(), text::fold(given.trim()));
     let looked = tokio::task::spawn_blocking(move || {
         service.list_projects(&caller).ok()?.into_iter().find_map(|project| {
-            let tables = service.list_tables(&caller, project.id.as_str()).ok()?;
+            let tables = service.list_tables(&caller, &project.id).ok()?;
             let table = tables.into_iter().find(|table| text::fold(&table.name) == given)?;
-            let tools = service.list_tools(&caller, project.id.as_str()).unwrap_or_default();
+            let tools = service.list_tools(&caller, &project.id).unwrap_or_default();
             let searching = tools
                 .into_iter()
                 .filter(|tool| tool.table_id == table.id && tool.kind == contexts::ToolKind::Search)

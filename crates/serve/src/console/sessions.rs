@@ -43,6 +43,8 @@ struct StoredSession {
 }
 
 impl TypedObject for StoredSession {
+    type Id = str;
+
     const KIND: &'static str = "console_session";
 
     fn id(&self) -> String {

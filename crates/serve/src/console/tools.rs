@@ -244,7 +244,9 @@ fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolErro
         return viewer.app.tools.get(name, &viewer.caller).ok_or_else(missing);
     };
     let service = viewer.app.contexts.as_ref().ok_or_else(missing)?;
-    let tool = service.get_tool(&viewer.caller, id).map_err(tools::contexts::error)?;
+    let tool = service
+        .get_tool(&viewer.caller, &contexts::ToolId::new(id))
+        .map_err(tools::contexts::error)?;
     let tool = tools::contexts::tool(service, &tool);
     let spec = tool.spec(&viewer.caller).ok_or_else(missing)?;
     Ok(Listed::alone(spec, tool))
@@ -253,8 +255,8 @@ fn find(viewer: &Viewer, name: &str, params: &Params) -> Result<Listed, ToolErro
 /// Gives an endpoint that serves a tool over a JSON document.
 fn endpoint_of(viewer: &Viewer, id: &str) -> Option<String> {
     let service = viewer.app.contexts.as_ref()?;
-    let tool = service.get_tool(&viewer.caller, id).ok()?;
-    let endpoints = service.list_endpoints(&viewer.caller, tool.project_id.as_str()).ok()?;
+    let tool = service.get_tool(&viewer.caller, &contexts::ToolId::new(id)).ok()?;
+    let endpoints = service.list_endpoints(&viewer.caller, &tool.project_id).ok()?;
     let serving = endpoints.into_iter().find(|endpoint| endpoint.tool_ids.contains(&tool.id));
     serving.map(|endpoint| endpoint.id.to_string())
 }

@@ -165,6 +165,7 @@ impl LexicalIndex {
     }
 
     fn try_commit(&mut self, sequence: u64) -> Result<()> {
+        self.maker.begin_anew();
         let writer = self.writer()?;
         let mut prepared = writer.prepare_commit()?;
         failpoint::reach("words prepared")?;

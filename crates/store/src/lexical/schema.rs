@@ -91,11 +91,30 @@ impl Fields {
     }
 }
 
-/// Makes entries, keeping its buffers from one to the next.
+/// Makes entries, keeping its buffers and the words above a passage from one to the next.
 #[derive(Debug, Default)]
 pub(super) struct EntryMaker {
     exact: Packer,
     folded: Packer,
+    above: Option<Above>,
+}
+
+/// What is above a passage, with its packed words: most passages are below what the one before them
+/// is below.
+#[derive(Debug)]
+struct Above {
+    title: String,
+    headings: Vec<String>,
+    language: Language,
+    exact: String,
+    folded: String,
+}
+
+impl Above {
+    fn is_of(&self, entry: &Entry<'_>) -> bool {
+        let Above { title, headings, language, .. } = self;
+        title == entry.title && *headings == entry.passage.headings && *language == entry.language
+    }
 }
 
 impl EntryMaker {
@@ -110,21 +129,40 @@ impl EntryMaker {
         document.add_text(fields.pointer, passage.pointer.to_string());
         add_attributes(&mut document, fields, entry.attributes);
 
+        let above = match self.above.take().filter(|above| above.is_of(entry)) {
+            Some(above) => above,
+            None => self.pack_above(entry),
+        };
         self.clear();
         self.push(&passage.text, entry.language);
         document.add_text(fields.exact, self.exact.as_str());
         document.add_text(fields.folded, self.folded.as_str());
+        document.add_text(fields.title_exact, &above.exact);
+        document.add_text(fields.title_folded, &above.folded);
+        self.above = Some(above);
+        document
+    }
 
+    /// Forgets the words above the last passage: what counts as private may have changed since.
+    pub(super) fn begin_anew(&mut self) {
+        self.above = None;
+    }
+
+    fn pack_above(&mut self, entry: &Entry<'_>) -> Above {
         self.clear();
         self.push(entry.title, entry.language);
-        for heading in &passage.headings {
+        for heading in &entry.passage.headings {
             self.exact.gap();
             self.folded.gap();
             self.push(heading, entry.language);
         }
-        document.add_text(fields.title_exact, self.exact.as_str());
-        document.add_text(fields.title_folded, self.folded.as_str());
-        document
+        Above {
+            title: entry.title.to_owned(),
+            headings: entry.passage.headings.clone(),
+            language: entry.language,
+            exact: self.exact.as_str().to_owned(),
+            folded: self.folded.as_str().to_owned(),
+        }
     }
 
     fn clear(&mut self) {
@@ -186,4 +224,49 @@ fn column_key(name: &str) -> String {
         }
     }
     key
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{DocumentId, Passage, PassageId, Pointer, Span};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// An entry is the same whatever was made before it.
+        #[test]
+        fn entries_do_not_depend_on_those_before(
+            places in proptest::collection::vec((0_usize..3, 0_usize..4, any::<bool>()), 1..12),
+        ) {
+            let titles = ["Cranes", "The harbour of Brăila", ""];
+            let headings: [&[&str]; 4] =
+                [&[], &["Hooks"], &["Hooks", "Write to ana@example.org"], &["Hooks and", "ropes"]];
+            let (_, fields) = Fields::schema();
+            let (document, attributes) = (DocumentId::new("d"), Attributes::default());
+            let mut maker = EntryMaker::default();
+            for (number, (title, below, is_english)) in (0..).zip(places) {
+                let text = format!("Part {number} is greased. ");
+                let passage = Passage {
+                    id: PassageId::new(format!("d#{number}")),
+                    ordinal: number,
+                    span: Span::new(0, text.len()),
+                    text,
+                    pointer: Pointer::Whole,
+                    headings: headings[below].iter().map(|&heading| heading.to_owned()).collect(),
+                };
+                let entry = Entry {
+                    number,
+                    version: 0,
+                    document: &document,
+                    title: titles[title],
+                    attributes: &attributes,
+                    language: if is_english { Language::English } else { Language::Romanian },
+                    passage: &passage,
+                };
+                let alone = EntryMaker::default().make(&fields, &entry);
+                prop_assert_eq!(maker.make(&fields, &entry), alone);
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Objects as Rust types: each type names its kind and says what it is found by.
 
-use model::TenantId;
+use model::{IdText, TenantId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,6 +9,9 @@ use crate::{Error, Result};
 
 /// A type that is stored as objects of a catalogue.
 pub trait TypedObject: Serialize + DeserializeOwned {
+    /// What its rows are found by: an id of its own type, so that no other kind's is looked for.
+    type Id: IdText + ?Sized;
+
     /// The kind of its rows.
     const KIND: &'static str;
 
@@ -69,8 +72,8 @@ pub trait TypedObject: Serialize + DeserializeOwned {
     /// # Errors
     ///
     /// As [`Objects::get`] and [`TypedObject::from_object`].
-    fn load(objects: &dyn Objects, id: &str) -> Result<Option<(Self, u64)>> {
-        objects.get(&ObjectKey::new(Self::KIND, id))?.map(with_version).transpose()
+    fn load(objects: &dyn Objects, id: &Self::Id) -> Result<Option<(Self, u64)>> {
+        objects.get(&ObjectKey::new(Self::KIND, id.id_text()))?.map(with_version).transpose()
     }
 
     /// Reads some by id, in the order asked and by one query, each with its version; nothing where
@@ -81,9 +84,12 @@ pub trait TypedObject: Serialize + DeserializeOwned {
     /// As [`Objects::get_many`] and [`TypedObject::from_object`].
     fn load_many<'a>(
         objects: &dyn Objects,
-        ids: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<Option<(Self, u64)>>> {
-        let ids: Vec<&str> = ids.into_iter().collect();
+        ids: impl IntoIterator<Item = &'a Self::Id>,
+    ) -> Result<Vec<Option<(Self, u64)>>>
+    where
+        Self::Id: 'a,
+    {
+        let ids: Vec<&str> = ids.into_iter().map(IdText::id_text).collect();
         let found = objects.get_many(Self::KIND, &ids)?;
         found.into_iter().map(|object| object.map(with_version).transpose()).collect()
     }

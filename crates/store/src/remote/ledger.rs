@@ -48,6 +48,8 @@ pub(super) const OUTDATED: u64 = 0;
 const NAME: &str = "name";
 
 impl<N: ServerNamespace> TypedObject for Entry<N> {
+    type Id = str;
+
     const KIND: &'static str = N::ENTRIES;
 
     fn id(&self) -> String {
@@ -69,6 +71,8 @@ impl<N: ServerNamespace> TypedObject for Entry<N> {
 struct Erasure<N>(N);
 
 impl<N: ServerNamespace> TypedObject for Erasure<N> {
+    type Id = str;
+
     const KIND: &'static str = N::ERASURES;
 
     fn id(&self) -> String {

@@ -89,6 +89,9 @@ impl Hidden {
     }
 }
 
+/// Longer texts are seldom indexed twice, and to remember them would cost more than it saves.
+const MAX_REPEATED_BYTES: usize = 256;
+
 /// Texts without anything private are remembered up to so many.
 const MAX_OPEN_TEXTS: usize = 65_536;
 
@@ -144,7 +147,12 @@ impl Analyzer {
         scratch: &mut Scratch,
         mut visitor: impl FnMut(&TokenRef<'_>),
     ) {
-        let Some(mut hidden) = Hidden::of(text) else {
+        // Titles and headings come again with every passage below them; texts do not.
+        let found = match text.len() <= MAX_REPEATED_BYTES {
+            true => scratch.open.hidden(text),
+            false => Hidden::of(text),
+        };
+        let Some(mut hidden) = found else {
             return self.visit(text, language, scratch, visitor);
         };
         let mut told = 0;

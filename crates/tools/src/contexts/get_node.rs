@@ -84,7 +84,7 @@ impl Tool for GetNode {
         let Arguments { json_path, offset, max_chars } = call.parse()?;
         let request = NodeRequest { json_path, offset, max_chars };
         let (value, around) = read_node(request, &call.budget, |request| {
-            self.service.get_through(call.caller, self.tool.as_str(), request, call.deadline)
+            self.service.get_through(call.caller, &self.tool, request, call.deadline)
         })
         .map_err(error)?;
         Ok(Answer::new(value).with_around(around))

@@ -106,7 +106,7 @@ impl Tool for SearchChunks {
 
     fn call(&self, call: &Call<'_>) -> Result<Answer, ToolError> {
         let Arguments { query, top_k, cursor } = call.parse()?;
-        let asked = ChunksAsked { tool: self.tool.as_str(), query: &query, top_k, cursor };
+        let asked = ChunksAsked { tool: &self.tool, query: &query, top_k, cursor };
         let ChunkPage { value, arounds } =
             page_of_chunks(&self.service, call.caller, asked, &call.budget, call.deadline)?;
         let mut answer = Answer::new(value).with_n_results(arounds.len());
@@ -128,7 +128,7 @@ pub struct ChunkPage {
 /// What is asked of a search tool.
 pub struct ChunksAsked<'a> {
     /// Its id.
-    pub tool: &'a str,
+    pub tool: &'a ToolId,
     /// The question.
     pub query: &'a str,
     /// Chunks of one answer.

@@ -20,15 +20,12 @@ fn made(fixture: &Fixture, kind: ToolKind, name: &str, description: &str) -> con
     let document = json!({ "manual": { "parts": ["hook", SOURCE_TEXT] } });
     let file = fixture.folder.write("manual.json", document.to_string());
     let soon = Deadline::after(Duration::from_secs(60));
-    let table =
-        fixture.contexts.create_table(&owner, project.id.as_str(), "Manual", &file, &soon).unwrap();
+    let table = fixture.contexts.create_table(&owner, &project.id, "Manual", &file, &soon).unwrap();
     let new = NewTool {
         kind,
-        table_id: table.id.to_string(),
         json_path: "/manual".to_owned(),
-        name: name.to_owned(),
         description: description.to_owned(),
-        ..NewTool::default()
+        ..NewTool::of(&table.id, name)
     };
     fixture.contexts.create_tool(&owner, &new).unwrap().0
 }
@@ -80,7 +77,7 @@ fn a_tool_that_is_gone_says_so() {
     for kind in [ToolKind::Search, ToolKind::Get] {
         let made = made(&fixture, kind, "manual", "");
         let agent = tool(&fixture.contexts, &made);
-        fixture.contexts.delete_tool(&Caller::local_admin(), made.id.as_str()).unwrap();
+        fixture.contexts.delete_tool(&Caller::local_admin(), &made.id).unwrap();
         let arguments = match kind {
             ToolKind::Search => json!({ "query": "hook" }),
             ToolKind::Get => json!({ "json_path": "" }),

@@ -379,7 +379,11 @@ fn everything_that_all_sources_find_and_all_chunks_of_a_base() {
     let base = fixture.base_of(&caller);
     let collection: knowledge::NewCollection =
         serde_json::from_value(json!({ "name": "rules" })).unwrap();
-    let collection = fixture.knowledge.create_collection(&caller, &base, &collection).unwrap().id;
+    let collection = fixture
+        .knowledge
+        .create_collection(&caller, &knowledge::KnowledgeBaseId::new(&base), &collection)
+        .unwrap()
+        .id;
     let documents = (0..240).map(|n| {
         // Short texts that differ are never taken for the same.
         let text = format!("rule {n}: the lamp burns in a lighthouse");
@@ -387,7 +391,7 @@ fn everything_that_all_sources_find_and_all_chunks_of_a_base() {
     });
     let documents: Vec<knowledge::NewDocument> = documents.collect();
     for some in documents.chunks(20) {
-        fixture.knowledge.add_documents(&caller, collection.as_str(), some.to_vec()).unwrap();
+        fixture.knowledge.add_documents(&caller, &collection, some.to_vec()).unwrap();
     }
     let index = crate::files::IndexFolder::new(fixture.files.clone());
     let root = json!({ "root": fixture.path("shelf") });

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use contexts::{NewProject, NewTool, ToolKind};
+use contexts::{NewProject, NewTool};
 use model::{Caller, Deadline};
 use serde_json::{Map, Value, json};
 use testkit::Folder;
@@ -29,7 +29,11 @@ fn base_of_many(fixture: &Fixture) -> String {
     let base = fixture.base_of(&caller);
     let collection: knowledge::NewCollection =
         serde_json::from_value(json!({ "name": "rules" })).unwrap();
-    let collection = fixture.knowledge.create_collection(&caller, &base, &collection).unwrap().id;
+    let collection = fixture
+        .knowledge
+        .create_collection(&caller, &knowledge::KnowledgeBaseId::new(&base), &collection)
+        .unwrap()
+        .id;
     let documents: Vec<knowledge::NewDocument> = (0..N_ITEMS)
         .map(|n| {
             let text =
@@ -40,7 +44,7 @@ fn base_of_many(fixture: &Fixture) -> String {
         })
         .collect();
     for some in documents.chunks(20) {
-        fixture.knowledge.add_documents(&caller, collection.as_str(), some.to_vec()).unwrap();
+        fixture.knowledge.add_documents(&caller, &collection, some.to_vec()).unwrap();
     }
     base
 }
@@ -100,15 +104,11 @@ fn all_chunks_of_a_document() {
     let parts: Vec<String> = (0..N_ITEMS).map(part).collect();
     let file = fixture.folder.write("manual.json", json!({ "parts": parts }).to_string());
     let soon = Deadline::after(Duration::from_secs(60));
-    let table =
-        fixture.contexts.create_table(&owner, project.id.as_str(), "Manual", &file, &soon).unwrap();
+    let table = fixture.contexts.create_table(&owner, &project.id, "Manual", &file, &soon).unwrap();
     let new = NewTool {
-        kind: ToolKind::Search,
-        table_id: table.id.to_string(),
         json_path: "/parts".to_owned(),
-        name: "search_manual".to_owned(),
         chunk_threshold_chars: Some(100),
-        ..NewTool::default()
+        ..NewTool::of(&table.id, "search_manual")
     };
     let made = fixture.contexts.create_tool(&owner, &new).unwrap().0;
     fixture.work();

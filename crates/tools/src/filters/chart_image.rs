@@ -1,7 +1,7 @@
 //! The picture of a chart in an agent's answer.
 
 use draw::{Scale, render_png};
-use filters::charts::Charts;
+use filters::charts::{ChartId, Charts};
 use model::{Caller, Warning};
 
 use crate::{Answer, Image, ToolError};
@@ -14,7 +14,7 @@ pub fn with_chart_image(
     answer: Answer,
     charts: &Charts,
     caller: &Caller,
-    chart_id: &str,
+    chart_id: &ChartId,
 ) -> Result<Answer, ToolError> {
     let chart = charts
         .get(caller, chart_id)

@@ -52,7 +52,7 @@ impl Tool for GenerateChartData {
         let value = within(Answer::of(&answer)?.value, answer.chart_id.as_str(), 0, &call.budget);
         let drawn = Answer::new(value).with_n_results(n_series).with_link(link);
         if wants_image {
-            return with_chart_image(drawn, &self.charts, call.caller, answer.chart_id.as_str());
+            return with_chart_image(drawn, &self.charts, call.caller, &answer.chart_id);
         }
         Ok(drawn)
     }
@@ -68,16 +68,17 @@ impl GenerateChartData {
         };
         let (id, begin) = cursor.rsplit_once(':').ok_or_else(bad)?;
         let begin: usize = begin.parse().map_err(|_| bad())?;
-        let chart = self.charts.get(call.caller, id).map_err(|error| {
-            let is_of_catalogue = matches!(error, filters::Error::Store(_));
-            if is_of_catalogue { refused(&error) } else { bad() }
-        })?;
+        let chart =
+            self.charts.get(call.caller, &filters::charts::ChartId::new(id)).map_err(|error| {
+                let is_of_catalogue = matches!(error, filters::Error::Store(_));
+                if is_of_catalogue { refused(&error) } else { bad() }
+            })?;
         let n_series = chart.series.len();
         let value = json!({
             "ok": true,
             "kind": KIND,
             "chart_id": chart.id,
-            "chart_url": self.charts.url_of(chart.id.as_str()),
+            "chart_url": self.charts.url_of(&chart.id),
             "data_series": chart.series,
         });
         let value = within(value, chart.id.as_str(), begin, &call.budget);

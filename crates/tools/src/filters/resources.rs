@@ -87,7 +87,7 @@ impl Resources for ChartFigures {
     ) -> Result<Option<ResourceContent>, ToolError> {
         let Some(id) = uri.strip_prefix(PREFIX) else { return Ok(None) };
         let (id, is_picture) = id.strip_suffix(".png").map_or((id, false), |id| (id, true));
-        let chart = match self.charts.get(caller, id) {
+        let chart = match self.charts.get(caller, &filters::charts::ChartId::new(id)) {
             Ok(chart) => chart,
             Err(error @ filters::Error::Store(_)) => return Err(refused(&error)),
             // Whatever cannot be had does not exist for this caller.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use knowledge::{Error, KnowledgeBase, Service};
+use knowledge::{Error, KnowledgeBase, KnowledgeBaseId, Service};
 use model::{Caller, with_causes};
 use serde_json::json;
 
@@ -64,13 +64,18 @@ fn hint_of(what: &str) -> &'static str {
 
 /// Writes an error of a tool that was given the id of a knowledge base. The caller is told the
 /// ids that would have been right: over MCP nothing else lists them.
-pub(super) fn error_of(error: Error, service: &Service, caller: &Caller, base: &str) -> ToolError {
+pub(super) fn error_of(
+    error: Error,
+    service: &Service,
+    caller: &Caller,
+    base: &KnowledgeBaseId,
+) -> ToolError {
     let is_about_the_base = matches!(error, Error::BaseNotFound { .. } | Error::Denied);
     let coded = self::error(error);
     if !is_about_the_base {
         return coded;
     }
-    about_base(coded, service, caller, base)
+    about_base(coded, service, caller, base.as_str())
 }
 
 /// Adds the bases that would have been right to an error.
@@ -134,14 +139,14 @@ pub fn resolved(
     caller: &Caller,
     given: Option<&str>,
     tool: &str,
-) -> Result<String, ToolError> {
+) -> Result<KnowledgeBaseId, ToolError> {
     if let Some(id) = given.map(str::trim).filter(|given| is_uuid(given)) {
-        return Ok(id.to_lowercase());
+        return Ok(KnowledgeBaseId::new(id.to_lowercase()));
     }
     let bases = service.list_bases(caller).map_err(error)?;
     let Some(given) = given else {
         return match bases.as_slice() {
-            [only] => Ok(only.id.to_string()),
+            [only] => Ok(only.id.clone()),
             [] => Err(no_bases(tool)),
             _ => {
                 let message = "knowledge_base_id is required: expected an id or a name";
@@ -153,7 +158,7 @@ pub fn resolved(
     let exact: Vec<_> = bases.iter().filter(|base| base.name == given).collect();
     let folded: Vec<_> = bases.iter().filter(|base| text::fold(&base.name) == wanted).collect();
     match (exact.as_slice(), folded.as_slice()) {
-        ([one], _) | ([], [one]) => Ok(one.id.to_string()),
+        ([one], _) | ([], [one]) => Ok(one.id.clone()),
         ([], []) => {
             let error = error(Error::BaseNotFound { id: given.chars().take(80).collect() });
             Err(about_base(error, service, caller, given))

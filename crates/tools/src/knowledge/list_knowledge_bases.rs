@@ -92,9 +92,7 @@ impl Tool for ListKnowledgeBases {
                     "description": base.description,
                 });
                 // Counts are of what this caller may see; a base whose counts fail is still listed.
-                if let Ok(collections) =
-                    self.service.list_collections(call.caller, base.id.as_str())
-                {
+                if let Ok(collections) = self.service.list_collections(call.caller, &base.id) {
                     let sum = |of: fn(&knowledge::Collection) -> u64| {
                         collections.iter().map(of).sum::<u64>()
                     };

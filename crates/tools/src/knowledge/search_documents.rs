@@ -178,7 +178,8 @@ impl Tool for SearchDocuments {
         }
         let behind = Behind { looked_to: found.looked_to, has_unjudged: found.has_unjudged };
         let hits = &mut found.results;
-        let (rest, looked_to) = take_page(hits, |hit| &hit.chunk_id, &given, max_results, behind);
+        let (rest, looked_to) =
+            take_page(hits, |hit| hit.chunk_id.as_str(), &given, max_results, behind);
         let results: Vec<Value> = found
             .results
             .iter()

@@ -154,7 +154,7 @@ impl Tool for ChartTable {
         count(&mut answer, n_hidden);
         let answer = answer.with_n_results(drawn.data_series.len()).with_link(link);
         if image == Some(true) {
-            return with_chart_image(answer, &self.charts, call.caller, drawn.chart_id.as_str());
+            return with_chart_image(answer, &self.charts, call.caller, &drawn.chart_id);
         }
         Ok(answer)
     }

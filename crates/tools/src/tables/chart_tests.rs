@@ -71,7 +71,8 @@ impl Fixture {
     fn ask(&self, arguments: Value) -> (Answer, Chart) {
         let answer = self.try_ask(arguments).unwrap();
         let id = answer.value["chart_id"].as_str().unwrap();
-        let chart = self.charts.get(&Caller::local_admin(), id).unwrap();
+        let chart =
+            self.charts.get(&Caller::local_admin(), &filters::charts::ChartId::new(id)).unwrap();
         (answer, chart)
     }
 

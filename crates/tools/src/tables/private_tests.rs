@@ -440,7 +440,7 @@ fn any_aggregate_becomes_a_chart() {
     });
     let answer = try_ask(&tool, by_month).unwrap();
     let id = answer.value["chart_id"].as_str().unwrap();
-    let chart = charts.get(&Caller::local_admin(), id).unwrap();
+    let chart = charts.get(&Caller::local_admin(), &filters::charts::ChartId::new(id)).unwrap();
     let places: Vec<String> = chart.places().iter().map(ToString::to_string).collect();
     assert_eq!(places, ["2024-01", "2024-02", "2024-03"], "February has a place");
     assert_eq!(chart.series[0].data_points.len(), 2, "and no point: a gap is no zero");
@@ -448,14 +448,20 @@ fn any_aggregate_becomes_a_chart() {
     assert!(chart.warnings.iter().any(|warning| warning.message.contains("gaps, not zeros")));
     let counted = json!({ "title": "Rows", "group_by": [{ "field": "at", "bucket": "month" }] });
     let answer = try_ask(&tool, counted).unwrap();
-    let chart = charts.get(&Caller::local_admin(), answer.value["chart_id"].as_str().unwrap());
+    let chart = charts.get(
+        &Caller::local_admin(),
+        &filters::charts::ChartId::new(answer.value["chart_id"].as_str().unwrap()),
+    );
     let amounts: Vec<f64> =
         chart.unwrap().series[0].data_points.iter().map(|point| point.y).collect();
     assert_eq!(amounts, [1.0, 0.0, 1.0], "no rows are counted as none");
     let cut = json!({ "title": "Rows", "limit": 1,
         "group_by": [{ "field": "at", "bucket": "month" }, "note"] });
     let answer = try_ask(&tool, cut).unwrap();
-    let chart = charts.get(&Caller::local_admin(), answer.value["chart_id"].as_str().unwrap());
+    let chart = charts.get(
+        &Caller::local_admin(),
+        &filters::charts::ChartId::new(answer.value["chart_id"].as_str().unwrap()),
+    );
     let points = chart.unwrap().series.into_iter().flat_map(|series| series.data_points);
     assert!(points.into_iter().all(|point| point.y > 0.0), "what was cut off is no zero");
     let units = json!({ "title": "Two units", "group_by": ["note"], "measures": [
@@ -472,7 +478,10 @@ fn any_aggregate_becomes_a_chart() {
     );
     let private = json!({ "title": "Notes", "group_by": ["note"] });
     let answer = try_ask(&tool, private).unwrap();
-    let chart = charts.get(&Caller::local_admin(), answer.value["chart_id"].as_str().unwrap());
+    let chart = charts.get(
+        &Caller::local_admin(),
+        &filters::charts::ChartId::new(answer.value["chart_id"].as_str().unwrap()),
+    );
     assert!(!serde_json::to_string(&chart.unwrap()).unwrap().contains("ana@example.org"));
 }
 

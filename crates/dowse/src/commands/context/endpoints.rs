@@ -29,7 +29,7 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         EndpointCommand::List { project } => {
             let project = session.project(project)?;
             let mut rows = print::Table::new(["id", "name", "tools", "keys"]);
-            for endpoint in service.list_endpoints(caller, project.id.as_str())? {
+            for endpoint in service.list_endpoints(caller, &project.id)? {
                 let keys: Vec<String> = endpoint
                     .keys
                     .iter()
@@ -43,13 +43,13 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         EndpointCommand::Bind { endpoint, tool } => {
             let endpoint = session.endpoint(endpoint)?;
             let change = EndpointChange { name: None, tool_ids: Some(ids(session, tool)?) };
-            let endpoint = service.update_endpoint(caller, endpoint.id.as_str(), &change)?;
+            let endpoint = service.update_endpoint(caller, &endpoint.id, &change)?;
             let tools = print::counted(endpoint.tool_ids.len(), "tool", "tools");
             session.done(endpoint.id.as_str(), format!("`{}` has {tools}", endpoint.name))?;
         }
         EndpointCommand::AddKey { endpoint } => {
             let endpoint = session.endpoint(endpoint)?;
-            let made = service.add_key(caller, endpoint.id.as_str())?;
+            let made = service.add_key(caller, &endpoint.id)?;
             if session.is_json {
                 print::json(&json!({ "api_key": made.api_key }))?;
             } else {
@@ -58,21 +58,21 @@ pub(super) fn run(session: &Session, command: &EndpointCommand) -> anyhow::Resul
         }
         EndpointCommand::RevokeKey { endpoint, key } => {
             let endpoint = session.endpoint(endpoint)?;
-            let endpoint = service.revoke_key(caller, endpoint.id.as_str(), key)?;
+            let endpoint = service.revoke_key(caller, &endpoint.id, &contexts::KeyId::new(key))?;
             let keys = print::counted(endpoint.keys.len(), "key", "keys");
             session.done(endpoint.id.as_str(), format!("`{}` has {keys}", endpoint.name))?;
         }
         EndpointCommand::Delete { endpoint } => {
             let endpoint = session.endpoint(endpoint)?;
-            service.delete_endpoint(caller, endpoint.id.as_str())?;
+            service.delete_endpoint(caller, &endpoint.id)?;
             session.done(endpoint.id.as_str(), format!("deleted `{}`", endpoint.name))?;
         }
     }
     Ok(())
 }
 
-fn ids(session: &Session, tools: &[String]) -> anyhow::Result<Vec<String>> {
-    tools.iter().map(|tool| Ok(session.tool(tool)?.id.to_string())).collect()
+fn ids(session: &Session, tools: &[String]) -> anyhow::Result<Vec<contexts::ToolId>> {
+    tools.iter().map(|tool| Ok(session.tool(tool)?.id)).collect()
 }
 
 fn address(session: &Session, endpoint: &str) -> String {

@@ -81,8 +81,8 @@ fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
         ProjectCommand::List => {
             let mut rows = print::Table::new(["id", "name", "owner", "members", "tables", "tools"]);
             for project in service.list_projects(caller)? {
-                let n_tables = service.list_tables(caller, project.id.as_str())?.len();
-                let n_tools = service.list_tools(caller, project.id.as_str())?.len();
+                let n_tables = service.list_tables(caller, &project.id)?.len();
+                let n_tools = service.list_tools(caller, &project.id)?.len();
                 rows.row([
                     json!(project.id),
                     json!(project.name),
@@ -104,7 +104,7 @@ fn project(session: &Session, command: &ProjectCommand) -> anyhow::Result<()> {
         }
         ProjectCommand::Delete { project } => {
             let project = session.project(project)?;
-            session.wait(&service.delete_project(caller, project.id.as_str())?)?;
+            session.wait(&service.delete_project(caller, &project.id)?)?;
             session.shared_state.erase_answers(Some(&caller.tenant));
             session.done(project.id.as_str(), format!("deleted `{}`", project.name))?;
         }
@@ -123,7 +123,7 @@ fn change_members(
     members.retain(|known| known.subject != subject);
     members.extend(member);
     let change = ProjectChange { name: None, members: Some(members) };
-    let project = session.service.update_project(&session.caller, project.id.as_str(), &change)?;
+    let project = session.service.update_project(&session.caller, &project.id, &change)?;
     let members = print::counted(project.members.len(), "member", "members");
     session.done(project.id.as_str(), format!("`{}` has {members}", project.name))
 }
@@ -132,13 +132,8 @@ fn change_members(
 fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::Result<Outcome> {
     let tool = session.tool(tool)?;
     let top_k = top_k.clamp(1, contexts::limits::MAX_TOP_K);
-    let found = session.service.search(
-        &session.caller,
-        tool.id.as_str(),
-        query,
-        top_k,
-        &session.deadline(),
-    )?;
+    let found =
+        session.service.search(&session.caller, &tool.id, query, top_k, &session.deadline())?;
     let outcome = if found.results.is_empty() { Outcome::Problems } else { Outcome::Done };
     let warnings: Vec<&str> =
         found.warnings.iter().map(|warning| warning.message.as_str()).collect();
@@ -180,12 +175,8 @@ fn search(session: &Session, tool: &str, query: &str, top_k: usize) -> anyhow::R
 
 fn get(session: &Session, table: &str, request: &NodeRequest) -> anyhow::Result<()> {
     let table = session.table(table)?;
-    let node = session.service.get_node(
-        &session.caller,
-        table.id.as_str(),
-        request,
-        &session.deadline(),
-    )?;
+    let node =
+        session.service.get_node(&session.caller, &table.id, request, &session.deadline())?;
     if session.is_json {
         return print::json(&json!({ "text": node.text, "warnings": node.warnings }));
     }

@@ -58,7 +58,7 @@ impl Session {
     pub(super) fn table(&self, wanted: &str) -> anyhow::Result<Table> {
         let mut tables = vec![];
         for project in self.service.list_projects(&self.caller)? {
-            tables.extend(self.service.list_tables(&self.caller, project.id.as_str())?);
+            tables.extend(self.service.list_tables(&self.caller, &project.id)?);
         }
         only("table", wanted, tables, |table| (table.id.as_str(), &table.name))
     }
@@ -67,7 +67,7 @@ impl Session {
     pub(super) fn tool(&self, wanted: &str) -> anyhow::Result<Tool> {
         let mut tools = vec![];
         for project in self.service.list_projects(&self.caller)? {
-            tools.extend(self.service.list_tools(&self.caller, project.id.as_str())?);
+            tools.extend(self.service.list_tools(&self.caller, &project.id)?);
         }
         only("tool", wanted, tools, |tool| (tool.id.as_str(), &tool.name))
     }
@@ -76,7 +76,7 @@ impl Session {
     pub(super) fn endpoint(&self, wanted: &str) -> anyhow::Result<Endpoint> {
         let mut endpoints = vec![];
         for project in self.service.list_projects(&self.caller)? {
-            endpoints.extend(self.service.list_endpoints(&self.caller, project.id.as_str())?);
+            endpoints.extend(self.service.list_endpoints(&self.caller, &project.id)?);
         }
         only("endpoint", wanted, endpoints, |endpoint| (endpoint.id.as_str(), &endpoint.name))
     }

@@ -16,13 +16,8 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
                 None => file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             };
             let file = session.folder.join(file);
-            let table = service.create_table(
-                caller,
-                project.id.as_str(),
-                &name,
-                &file,
-                &session.deadline(),
-            )?;
+            let table =
+                service.create_table(caller, &project.id, &name, &file, &session.deadline())?;
             print::note(format!("{}, {} nodes", print::bytes(table.n_bytes), table.n_nodes));
             session.made(table.id.as_str())?;
         }
@@ -30,7 +25,7 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
             let table = session.table(table)?;
             let file = session.folder.join(file);
             let (table, job) =
-                service.replace_table(caller, table.id.as_str(), &file, &session.deadline())?;
+                service.replace_table(caller, &table.id, &file, &session.deadline())?;
             print::note(format!("{}, {} nodes", print::bytes(table.n_bytes), table.n_nodes));
             let index = job.map(|job| session.wait(&job)).transpose()?;
             session.indexed(table.id.as_str(), index)?;
@@ -39,8 +34,8 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
             let project = session.project(project)?;
             let head = ["id", "name", "version", "bytes", "nodes", "strings", "tools"];
             let mut rows = print::Table::new(head);
-            let tools = service.list_tools(caller, project.id.as_str())?;
-            for table in service.list_tables(caller, project.id.as_str())? {
+            let tools = service.list_tools(caller, &project.id)?;
+            for table in service.list_tables(caller, &project.id)? {
                 let n_tools = tools.iter().filter(|tool| tool.table_id == table.id).count();
                 rows.row([
                     json!(table.id),
@@ -56,7 +51,7 @@ pub(super) fn run(session: &Session, command: &TableCommand) -> anyhow::Result<(
         }
         TableCommand::Delete { table } => {
             let table = session.table(table)?;
-            session.wait(&service.delete_table(caller, table.id.as_str())?)?;
+            session.wait(&service.delete_table(caller, &table.id)?)?;
             session.shared_state.erase_answers(Some(&caller.tenant));
             session.done(table.id.as_str(), format!("deleted `{}`", table.name))?;
         }

@@ -16,7 +16,7 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
                     ToolType::Search => ToolKind::Search,
                     ToolType::Get => ToolKind::Get,
                 },
-                table_id: session.table(table)?.id.to_string(),
+                table_id: session.table(table)?.id,
                 json_path: path.clone(),
                 name: name.clone(),
                 description: description.clone(),
@@ -27,7 +27,7 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
             if let Some(job) = job {
                 session.wait(&job)?;
             }
-            print::note(state(&service.get_tool(caller, tool.id.as_str())?));
+            print::note(state(&service.get_tool(caller, &tool.id)?));
             session.made(tool.id.as_str())?;
         }
         ToolCommand::Update { tool, name, path, description, threshold, short_strings } => {
@@ -44,16 +44,16 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
                  hint: give `--name`, `--path`, `--description`, `--threshold` or `--short-strings`"
             );
             let tool = session.tool(tool)?;
-            let (tool, job) = service.update_tool(caller, tool.id.as_str(), &change)?;
+            let (tool, job) = service.update_tool(caller, &tool.id, &change)?;
             if let Some(job) = job {
                 session.wait(&job)?;
             }
-            session.done(tool.id.as_str(), state(&service.get_tool(caller, tool.id.as_str())?))?;
+            session.done(tool.id.as_str(), state(&service.get_tool(caller, &tool.id)?))?;
         }
         ToolCommand::List { project } => {
             let project = session.project(project)?;
             let mut rows = print::Table::new(["id", "name", "path", "state"]);
-            for tool in service.list_tools(caller, project.id.as_str())? {
+            for tool in service.list_tools(caller, &project.id)? {
                 let state = state(&tool);
                 rows.row([json!(tool.id), json!(tool.name), json!(tool.json_path), json!(state)]);
             }
@@ -61,16 +61,16 @@ pub(super) fn run(session: &Session, command: &ToolCommand) -> anyhow::Result<()
         }
         ToolCommand::Reindex { tool } => {
             let tool = session.tool(tool)?;
-            let (tool, job) = service.reindex_tool(caller, tool.id.as_str())?;
+            let (tool, job) = service.reindex_tool(caller, &tool.id)?;
             let index = job.map(|job| session.wait(&job)).transpose()?;
             session.indexed(tool.id.as_str(), index)?;
             if !session.is_json {
-                print::note(state(&service.get_tool(caller, tool.id.as_str())?));
+                print::note(state(&service.get_tool(caller, &tool.id)?));
             }
         }
         ToolCommand::Delete { tool } => {
             let tool = session.tool(tool)?;
-            if let Some(job) = service.delete_tool(caller, tool.id.as_str())? {
+            if let Some(job) = service.delete_tool(caller, &tool.id)? {
                 session.wait(&job)?;
             }
             session.done(tool.id.as_str(), format!("deleted `{}`", tool.name))?;

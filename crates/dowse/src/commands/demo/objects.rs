@@ -42,11 +42,11 @@ pub(super) fn knowledge(
         for collection in bundle::collections() {
             let name = collection.to_owned();
             let new = NewCollection { name, ..NewCollection::default() };
-            let made = service.create_collection(&caller, base.id.as_str(), &new)?;
+            let made = service.create_collection(&caller, &base.id, &new)?;
             let documents = bundle::documents_of(collection)
                 .map(|path| read(&world.join(path)))
                 .collect::<anyhow::Result<_>>()?;
-            let job = service.add_documents(&caller, made.id.as_str(), documents)?.job;
+            let job = service.add_documents(&caller, &made.id, documents)?.job;
             wait(queue, &job)?;
         }
     }
@@ -72,10 +72,10 @@ pub(super) fn contexts(
             service.create_project(&caller, &new)?
         }
     };
-    if service.list_tables(&caller, project.id.as_str())?.is_empty() {
+    if service.list_tables(&caller, &project.id)?.is_empty() {
         let file = world.join(bundle::MANUAL);
         let deadline = Deadline::after(INDEX_WAIT);
-        let table = service.create_table(&caller, project.id.as_str(), "t200", &file, &deadline)?;
+        let table = service.create_table(&caller, &project.id, "t200", &file, &deadline)?;
         let tools = [
             (ToolKind::Search, "search_manual", "Search the manual of the T200 torque sensor."),
             (ToolKind::Get, "read_manual", "Read a part of the manual by its json_path."),
@@ -83,19 +83,16 @@ pub(super) fn contexts(
         for (kind, name, description) in tools {
             let new = NewTool {
                 kind,
-                table_id: table.id.to_string(),
-                json_path: String::new(),
-                name: name.to_owned(),
                 description: description.to_owned(),
-                ..NewTool::default()
+                ..NewTool::of(&table.id, name)
             };
             let (_, job) = service.create_tool(&caller, &new)?;
             job.map_or(Ok(()), |job| wait(queue, &job))?;
         }
     }
-    let tools = service.list_tools(&caller, project.id.as_str())?;
+    let tools = service.list_tools(&caller, &project.id)?;
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let known = service.list_endpoints(&caller, project.id.as_str())?;
+    let known = service.list_endpoints(&caller, &project.id)?;
     let remembered = Remembered::read(data_dir).filter(|remembered| {
         known.iter().any(|endpoint| endpoint.id.as_str() == remembered.endpoint)
     });
@@ -103,14 +100,14 @@ pub(super) fn contexts(
         Some(remembered) => remembered,
         None => {
             for endpoint in known {
-                service.delete_endpoint(&caller, endpoint.id.as_str())?;
+                service.delete_endpoint(&caller, &endpoint.id)?;
             }
             let made = service.create_endpoint(
                 &caller,
                 &NewEndpoint {
                     name: PROJECT.to_owned(),
-                    tool_ids: tools.iter().map(|tool| tool.id.to_string()).collect(),
-                    project_id: Some(project.id.to_string()),
+                    tool_ids: tools.iter().map(|tool| tool.id.clone()).collect(),
+                    project_id: Some(project.id.clone()),
                 },
             )?;
             let made = Remembered { endpoint: made.endpoint.id.to_string(), key: made.api_key };

@@ -21,7 +21,7 @@ impl Session {
                     ..NewCollection::default()
                 };
                 let base = self.base(kb)?;
-                let made = self.service.create_collection(&self.caller, base.id.as_str(), &new)?;
+                let made = self.service.create_collection(&self.caller, &base.id, &new)?;
                 self.made(made.id.as_str())?;
             }
             CollectionCommand::List { kb } => self.list_collections(&self.base(kb)?)?,
@@ -38,7 +38,11 @@ impl Session {
                 };
                 let (changed, job) = self
                     .service
-                    .update_collection(&self.caller, collection, &change)
+                    .update_collection(
+                        &self.caller,
+                        &knowledge::CollectionId::new(collection),
+                        &change,
+                    )
                     .with_context(|| no_collection(collection))?;
                 job.iter().try_for_each(|job| self.wait(job).map(drop))?;
                 self.done(changed.id.as_str(), format!("changed `{}`", changed.name))?;
@@ -47,7 +51,7 @@ impl Session {
                 let collection = &self.collection_id(collection)?;
                 let job = self
                     .service
-                    .delete_collection(&self.caller, collection)
+                    .delete_collection(&self.caller, &knowledge::CollectionId::new(collection))
                     .with_context(|| no_collection(collection))?;
                 self.wait(&job)?;
                 self.shared_state.erase_answers(Some(&self.caller.tenant));
@@ -62,7 +66,7 @@ impl Session {
     pub(super) fn collection_id(&self, wanted: &str) -> anyhow::Result<String> {
         let mut named = vec![];
         for base in self.service.list_bases(&self.caller)? {
-            for collection in self.service.list_collections(&self.caller, base.id.as_str())? {
+            for collection in self.service.list_collections(&self.caller, &base.id)? {
                 if collection.id.as_str() == wanted {
                     return Ok(wanted.to_owned());
                 }
@@ -91,19 +95,19 @@ impl Session {
         base: &KnowledgeBase,
         new: &NewCollection,
     ) -> anyhow::Result<Collection> {
-        let known = self.service.list_collections(&self.caller, base.id.as_str())?;
+        let known = self.service.list_collections(&self.caller, &base.id)?;
         // A name may be another one's id, which is what was copied from a list.
         let by_id = known.iter().find(|collection| collection.id.as_str() == new.name);
         match by_id.or_else(|| known.iter().find(|collection| collection.name == new.name)) {
             Some(collection) => Ok(collection.clone()),
-            None => Ok(self.service.create_collection(&self.caller, base.id.as_str(), new)?),
+            None => Ok(self.service.create_collection(&self.caller, &base.id, new)?),
         }
     }
 
     fn list_collections(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
         let mut rows =
             print::Table::new(["id", "name", "clearance", "department", "documents", "chunks"]);
-        for collection in self.service.list_collections(&self.caller, base.id.as_str())? {
+        for collection in self.service.list_collections(&self.caller, &base.id)? {
             rows.row([
                 json!(collection.id),
                 json!(collection.name),

@@ -29,13 +29,12 @@ impl Session {
         let mut added = Added::default();
         if let Some(text) = &args.text {
             let new = NewDocument { ocr, ..NewDocument::text(&args.title, text) };
-            let accepted =
-                self.service.add_documents(&self.caller, collection.id.as_str(), vec![new])?;
+            let accepted = self.service.add_documents(&self.caller, &collection.id, vec![new])?;
             self.taken(&accepted, "text", &mut added)?;
         }
         for file in &args.files {
             let new = vec![document_of(&self.folder.join(file), ocr)?];
-            let accepted = self.service.add_documents(&self.caller, collection.id.as_str(), new)?;
+            let accepted = self.service.add_documents(&self.caller, &collection.id, new)?;
             self.taken(&accepted, &file.display().to_string(), &mut added)?;
         }
         self.settle()?;
@@ -51,7 +50,7 @@ impl Session {
         let new = document_of(&self.folder.join(file), repair(ocr))?;
         let accepted = self
             .service
-            .replace_document(&self.caller, document, new)
+            .replace_document(&self.caller, &knowledge::KnowledgeDocumentId::new(document), new)
             .with_context(|| no_document(document))?;
         let mut added = Added::default();
         self.taken(&accepted, &file.display().to_string(), &mut added)?;
@@ -67,7 +66,12 @@ impl Session {
             let after_id = after.as_deref();
             let page = self
                 .service
-                .list_documents(&self.caller, collection, after_id, limits::MAX_PAGE)
+                .list_documents(
+                    &self.caller,
+                    &knowledge::CollectionId::new(collection),
+                    after_id,
+                    limits::MAX_PAGE,
+                )
                 .with_context(|| no_collection(collection))?;
             let Some(last) = page.last() else { break };
             after = Some(last.id.to_string());
@@ -129,7 +133,7 @@ impl Session {
             print::note(format!("`{name}` has the same content as {}  {}", of.id, of.title));
         }
         if let Some(document) = accepted.documents.first() {
-            let document = self.service.get_document(&self.caller, document.id.as_str())?;
+            let document = self.service.get_document(&self.caller, &document.id)?;
             if !self.is_json {
                 let chunks = print::counted(document.n_chunks, "chunk", "chunks");
                 print::line(format!("{}  {chunks}  {name}", document.id));

@@ -107,12 +107,12 @@ impl Session {
                     ..BaseChange::default()
                 };
                 let base = self.base(kb)?;
-                let base = self.service.update_base(&self.caller, base.id.as_str(), &change)?;
+                let base = self.service.update_base(&self.caller, &base.id, &change)?;
                 self.done(base.id.as_str(), format!("changed `{}`", base.name))?;
             }
             KbCommand::Delete { kb } => {
                 let base = self.base(kb)?;
-                self.wait(&self.service.delete_base(&self.caller, base.id.as_str())?)?;
+                self.wait(&self.service.delete_base(&self.caller, &base.id)?)?;
                 self.shared_state.erase_answers(Some(&self.caller.tenant));
                 self.done(base.id.as_str(), format!("deleted `{}`", base.name))?;
             }
@@ -127,13 +127,22 @@ impl Session {
                 let metadata = metadata.context("`--metadata` is no JSON object")?;
                 let tags = (!tags.is_empty()).then(|| tags.clone());
                 let change = DocumentChange { title: title.clone(), metadata, tags };
-                let changed = self.service.update_document(&self.caller, document, &change);
+                let changed = self.service.update_document(
+                    &self.caller,
+                    &knowledge::KnowledgeDocumentId::new(document),
+                    &change,
+                );
                 let changed = changed.with_context(|| no_document(document))?;
                 self.done(changed.id.as_str(), format!("changed `{}`", changed.title))?;
             }
             KbCommand::Remove { document } => {
-                let known = self.service.get_document(&self.caller, document).ok();
-                let job = self.service.delete_document(&self.caller, document);
+                let known = self
+                    .service
+                    .get_document(&self.caller, &knowledge::KnowledgeDocumentId::new(document))
+                    .ok();
+                let job = self
+                    .service
+                    .delete_document(&self.caller, &knowledge::KnowledgeDocumentId::new(document));
                 self.wait(&job.with_context(|| no_document(document))?)?;
                 let tenant = Some(&self.caller.tenant);
                 match known.map(|known| deleted(&known)) {
@@ -145,7 +154,7 @@ impl Session {
             KbCommand::Search { kb, query, threshold, max_results } => {
                 return self.search(&SearchRequest {
                     query: query.clone(),
-                    knowledge_base_id: self.base(kb)?.id.to_string(),
+                    knowledge_base_id: self.base(kb)?.id.clone(),
                     threshold: *threshold,
                     max_results: (*max_results).min(knowledge::limits::MAX_RESULTS),
                 });
@@ -160,7 +169,7 @@ impl Session {
     fn list(&self) -> anyhow::Result<()> {
         let mut rows = print::Table::new(["id", "name", "visibility", "documents", "chunks"]);
         for base in self.service.list_bases(&self.caller)? {
-            let statistics = self.service.summary(&self.caller, base.id.as_str())?.statistics;
+            let statistics = self.service.summary(&self.caller, &base.id)?.statistics;
             let visibility = match base.visibility {
                 Visibility::Private => "private",
                 Visibility::Public => "public",
@@ -229,7 +238,7 @@ impl Session {
     }
 
     fn summary(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
-        let summary = self.service.summary(&self.caller, base.id.as_str())?;
+        let summary = self.service.summary(&self.caller, &base.id)?;
         let statistics = summary.statistics;
         let at = iso(summary.generated_at);
         if self.is_json {
@@ -258,8 +267,8 @@ impl Session {
     /// Prints every version of every collection's summary, the newest first.
     fn versions(&self, base: &KnowledgeBase) -> anyhow::Result<()> {
         let mut versions = Vec::new();
-        for collection in self.service.list_collections(&self.caller, base.id.as_str())? {
-            for version in self.service.summary_versions(&self.caller, collection.id.as_str())? {
+        for collection in self.service.list_collections(&self.caller, &base.id)? {
+            for version in self.service.summary_versions(&self.caller, &collection.id)? {
                 let at = iso(version.generated_at);
                 if !self.is_json {
                     print::line(format!(

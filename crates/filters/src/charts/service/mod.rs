@@ -244,7 +244,7 @@ impl Charts {
         Ok(ChartAnswer {
             ok: true,
             kind: "chart-data.generated",
-            chart_url: self.url_of(chart.id.as_str()),
+            chart_url: self.url_of(&chart.id),
             chart_id: chart.id,
             data_series: chart.series,
             warnings: chart.warnings,
@@ -254,12 +254,12 @@ impl Charts {
     /// Gives a kept chart.
     ///
     /// Fails when it does not exist for the caller, or its time is over.
-    pub fn get(&self, caller: &Caller, id: &str) -> Result<Chart> {
+    pub fn get(&self, caller: &Caller, id: &ChartId) -> Result<Chart> {
         self.store.get(caller, id, self.clock.now())
     }
 
     /// Gives the address of a chart's page.
-    pub fn url_of(&self, id: &str) -> String {
+    pub fn url_of(&self, id: &ChartId) -> String {
         format!("{}/charts/{id}", self.base_url.trim_end_matches('/'))
     }
 
@@ -273,7 +273,7 @@ impl Charts {
     /// Forgets a chart.
     ///
     /// Fails when it does not exist for the caller.
-    pub fn delete(&self, caller: &Caller, id: &str) -> Result<()> {
+    pub fn delete(&self, caller: &Caller, id: &ChartId) -> Result<()> {
         self.store.delete(caller, id, self.clock.now())
     }
 }

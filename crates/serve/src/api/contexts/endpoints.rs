@@ -2,6 +2,7 @@
 
 use axum::extract::{Path, Request};
 use axum::response::Response;
+use contexts::{EndpointId, KeyId};
 use serde_json::json;
 
 use super::super::context_views::{EndpointView, KeyView};
@@ -25,7 +26,7 @@ pub(super) async fn create_endpoint(rest: Rest, request: Request) -> Response {
     .await
 }
 
-pub(super) async fn get_endpoint(rest: Rest, Path(id): Path<String>) -> Response {
+pub(super) async fn get_endpoint(rest: Rest, Path(id): Path<EndpointId>) -> Response {
     let uses = rest.app.console.sessions.key_uses();
     let links = rest.app.server.link_base();
     with(rest, "GET /v1/endpoints/{id}", move |service, caller, _| {
@@ -36,7 +37,7 @@ pub(super) async fn get_endpoint(rest: Rest, Path(id): Path<String>) -> Response
 
 pub(super) async fn update_endpoint(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<EndpointId>,
     request: Request,
 ) -> Response {
     let EndpointChangeBody(change) = match json_body(&rest, request).await {
@@ -56,17 +57,17 @@ pub(super) async fn update_endpoint(
     .await
 }
 
-pub(super) async fn delete_endpoint(rest: Rest, Path(id): Path<String>) -> Response {
+pub(super) async fn delete_endpoint(rest: Rest, Path(id): Path<EndpointId>) -> Response {
     let uses = rest.app.console.sessions.key_uses();
     with(rest, "DELETE /v1/endpoints/{id}", move |service, caller, _| {
         service.delete_endpoint(caller, &id)?;
-        uses.forget(&id);
-        Ok(Reply::ok(json!(GoneView { id, deleted: None })))
+        uses.forget(id.as_str());
+        Ok(Reply::ok(json!(GoneView { id: id.to_string(), deleted: None })))
     })
     .await
 }
 
-pub(super) async fn add_key(rest: Rest, Path(id): Path<String>) -> Response {
+pub(super) async fn add_key(rest: Rest, Path(id): Path<EndpointId>) -> Response {
     with(rest, "POST /v1/endpoints/{id}/keys", move |service, caller, _| {
         let made = service.add_key(caller, &id)?;
         Ok(Reply::created(json!(KeyView::of(&made.stored, None, Some(made.api_key)))))
@@ -74,7 +75,7 @@ pub(super) async fn add_key(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-pub(super) async fn revoke_key(rest: Rest, Path((id, key)): Path<(String, String)>) -> Response {
+pub(super) async fn revoke_key(rest: Rest, Path((id, key)): Path<(EndpointId, KeyId)>) -> Response {
     let uses = rest.app.console.sessions.key_uses();
     let links = rest.app.server.link_base();
     with(rest, "DELETE /v1/endpoints/{id}/keys/{key}", move |service, caller, _| {

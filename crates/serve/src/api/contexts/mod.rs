@@ -5,7 +5,7 @@ mod endpoints;
 use axum::extract::{Path, Request};
 use axum::response::Response;
 use contexts::limits::{DEFAULT_NODE_CHARS, DEFAULT_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K};
-use contexts::{NodeRequest, Service};
+use contexts::{NodeRequest, ProjectId, Service, TableId, ToolId};
 use model::{Caller, Deadline};
 use serde_json::json;
 use tools::contexts::{ChunksAsked, error, page_of_chunks, read_node};
@@ -204,14 +204,14 @@ async fn create_project(rest: Rest, request: Request) -> Response {
     .await
 }
 
-async fn get_project(rest: Rest, Path(id): Path<String>) -> Response {
+async fn get_project(rest: Rest, Path(id): Path<ProjectId>) -> Response {
     with(rest, "GET /v1/projects/{id}", move |service, caller, _| {
         Ok(Reply::ok(ProjectView::of(&service.get_project(caller, &id)?)))
     })
     .await
 }
 
-async fn update_project(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn update_project(rest: Rest, Path(id): Path<ProjectId>, request: Request) -> Response {
     let ProjectChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
@@ -222,7 +222,7 @@ async fn update_project(rest: Rest, Path(id): Path<String>, request: Request) ->
     .await
 }
 
-async fn delete_project(rest: Rest, Path(id): Path<String>) -> Response {
+async fn delete_project(rest: Rest, Path(id): Path<ProjectId>) -> Response {
     with(rest, "DELETE /v1/projects/{id}", move |service, caller, _| {
         let project = service.get_project(caller, &id).ok();
         let is_empty = service.list_tables(caller, &id).is_ok_and(|tables| tables.is_empty());
@@ -234,7 +234,7 @@ async fn delete_project(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn list_tables(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+async fn list_tables(rest: Rest, Path(id): Path<ProjectId>, page: PageOf) -> Response {
     let page = match Page::read("tables", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -247,7 +247,7 @@ async fn list_tables(rest: Rest, Path(id): Path<String>, page: PageOf) -> Respon
     .await
 }
 
-async fn list_tools(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+async fn list_tools(rest: Rest, Path(id): Path<ProjectId>, page: PageOf) -> Response {
     let page = match Page::read("tools", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -260,7 +260,7 @@ async fn list_tools(rest: Rest, Path(id): Path<String>, page: PageOf) -> Respons
     .await
 }
 
-async fn list_endpoints(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+async fn list_endpoints(rest: Rest, Path(id): Path<ProjectId>, page: PageOf) -> Response {
     let page = match Page::read("endpoints", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -277,14 +277,14 @@ async fn list_endpoints(rest: Rest, Path(id): Path<String>, page: PageOf) -> Res
     .await
 }
 
-async fn get_table(rest: Rest, Path(id): Path<String>) -> Response {
+async fn get_table(rest: Rest, Path(id): Path<TableId>) -> Response {
     with(rest, "GET /v1/tables/{id}", move |service, caller, _| {
         Ok(Reply::ok(TableView::of(&service.get_table(caller, &id)?, None)))
     })
     .await
 }
 
-async fn rename_table(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn rename_table(rest: Rest, Path(id): Path<TableId>, request: Request) -> Response {
     let change: RenameBody = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
@@ -295,7 +295,7 @@ async fn rename_table(rest: Rest, Path(id): Path<String>, request: Request) -> R
     .await
 }
 
-async fn delete_table(rest: Rest, Path(id): Path<String>) -> Response {
+async fn delete_table(rest: Rest, Path(id): Path<TableId>) -> Response {
     with(rest, "DELETE /v1/tables/{id}", move |service, caller, _| {
         let table = service.get_table(caller, &id).ok();
         let job = service.delete_table(caller, &id)?;
@@ -307,7 +307,7 @@ async fn delete_table(rest: Rest, Path(id): Path<String>) -> Response {
 
 async fn get_node(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<TableId>,
     QueryParameters(node): QueryParameters<NodeParameters>,
 ) -> Response {
     let node = match node {
@@ -350,14 +350,14 @@ async fn create_tool(rest: Rest, request: Request) -> Response {
     .await
 }
 
-async fn get_tool(rest: Rest, Path(id): Path<String>) -> Response {
+async fn get_tool(rest: Rest, Path(id): Path<ToolId>) -> Response {
     with(rest, "GET /v1/tools/{id}", move |service, caller, _| {
         Ok(Reply::ok(ToolView::of(&service.get_tool(caller, &id)?, None)))
     })
     .await
 }
 
-async fn update_tool(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn update_tool(rest: Rest, Path(id): Path<ToolId>, request: Request) -> Response {
     let ToolChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
@@ -369,7 +369,7 @@ async fn update_tool(rest: Rest, Path(id): Path<String>, request: Request) -> Re
     .await
 }
 
-async fn reindex_tool(rest: Rest, Path(id): Path<String>) -> Response {
+async fn reindex_tool(rest: Rest, Path(id): Path<ToolId>) -> Response {
     with(rest, "POST /v1/tools/{id}/reindex", move |service, caller, _| {
         let (tool, job) = service.reindex_tool(caller, &id)?;
         Ok(Reply::accepted(ToolView::of(&tool, job.as_ref())))
@@ -377,7 +377,7 @@ async fn reindex_tool(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn delete_tool(rest: Rest, Path(id): Path<String>) -> Response {
+async fn delete_tool(rest: Rest, Path(id): Path<ToolId>) -> Response {
     with(rest, "DELETE /v1/tools/{id}", move |service, caller, _| {
         let job = service.delete_tool(caller, &id)?;
         Ok(Reply::accepted(DeletedView::of(&id, job.as_ref())))
@@ -385,7 +385,7 @@ async fn delete_tool(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn search(rest: Rest, Path(id): Path<ToolId>, request: Request) -> Response {
     let question: ToolSearchBody = match json_body(&rest, request).await {
         Ok(question) => question,
         Err(refused) => return coded(&refused),

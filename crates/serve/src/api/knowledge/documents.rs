@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, Request};
 use axum::response::Response;
-use knowledge::{Accepted, Service};
+use knowledge::{Accepted, CollectionId, KnowledgeBaseId, KnowledgeDocumentId, Service};
 use model::{Caller, iso};
 use serde_json::{Value, json};
 use tools::ToolError;
@@ -16,7 +16,11 @@ use super::super::wire::DocumentChangeBody;
 use super::{json_body, with};
 use crate::http::coded;
 
-pub(super) async fn list_documents(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+pub(super) async fn list_documents(
+    rest: Rest,
+    Path(id): Path<CollectionId>,
+    page: PageOf,
+) -> Response {
     let page = match Page::read("documents", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -24,8 +28,7 @@ pub(super) async fn list_documents(rest: Rest, Path(id): Path<String>, page: Pag
     with(rest, "GET /v1/collections/{id}/documents", move |service, caller, _| {
         let found = service.list_documents(caller, &id, page.after(), page.n_asked())?;
         let base = found.first().map(|one| one.knowledge_base_id.clone());
-        let places =
-            base.map_or(&[] as &[_], |base| hidden_from(service, caller, base.as_str(), LISTED));
+        let places = base.map_or(&[] as &[_], |base| hidden_from(service, caller, &base, LISTED));
         let found = found.iter().map(|one| (one.id.to_string(), DocumentView::of(one)));
         Ok(page.reply(found.collect()).with_source_text(places))
     })
@@ -34,7 +37,7 @@ pub(super) async fn list_documents(rest: Rest, Path(id): Path<String>, page: Pag
 
 pub(super) async fn add_documents(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<CollectionId>,
     request: Request,
 ) -> Response {
     let target = upload::Target::Collection(id.clone());
@@ -48,10 +51,10 @@ pub(super) async fn add_documents(
     .await
 }
 
-pub(super) async fn get_document(rest: Rest, Path(id): Path<String>) -> Response {
+pub(super) async fn get_document(rest: Rest, Path(id): Path<KnowledgeDocumentId>) -> Response {
     with(rest, "GET /v1/documents/{id}", move |service, caller, _| {
         let document = service.get_document(caller, &id)?;
-        let places = hidden_from(service, caller, document.knowledge_base_id.as_str(), ONE);
+        let places = hidden_from(service, caller, &document.knowledge_base_id, ONE);
         Ok(Reply::ok(DocumentView::of(&document)).with_source_text(places))
     })
     .await
@@ -69,7 +72,7 @@ const LISTED: &[&str] = &["/documents/*/title", "/documents/*/metadata/**", "/do
 fn hidden_from(
     service: &Service,
     caller: &Caller,
-    base: &str,
+    base: &KnowledgeBaseId,
     places: &'static [&'static str],
 ) -> &'static [&'static str] {
     if service.may_change(caller, base) { &[] } else { places }
@@ -77,7 +80,7 @@ fn hidden_from(
 
 pub(super) async fn replace_document(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<KnowledgeDocumentId>,
     request: Request,
 ) -> Response {
     let target = upload::Target::Document(id.clone());
@@ -96,7 +99,7 @@ pub(super) async fn replace_document(
 
 pub(super) async fn update_document(
     rest: Rest,
-    Path(id): Path<String>,
+    Path(id): Path<KnowledgeDocumentId>,
     request: Request,
 ) -> Response {
     let DocumentChangeBody(change) = match json_body(&rest, request).await {
@@ -109,7 +112,11 @@ pub(super) async fn update_document(
     .await
 }
 
-pub(super) async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+pub(super) async fn versions(
+    rest: Rest,
+    Path(id): Path<KnowledgeDocumentId>,
+    page: PageOf,
+) -> Response {
     let page = match Page::read("versions", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -138,13 +145,16 @@ pub(super) async fn versions(rest: Rest, Path(id): Path<String>, page: PageOf) -
     .await
 }
 
-pub(super) async fn delete_document(rest: Rest, Path(id): Path<String>) -> Response {
+pub(super) async fn delete_document(rest: Rest, Path(id): Path<KnowledgeDocumentId>) -> Response {
     with(rest, "DELETE /v1/documents/{id}", move |service, caller, _| {
         let document = service.get_document(caller, &id).ok();
         let job = service.delete_document(caller, &id)?;
         let deleted = document.map(|document| Deleted {
             since: document.created_at,
-            what: What::Document { base: document.knowledge_base_id.to_string(), id: id.clone() },
+            what: What::Document {
+                base: document.knowledge_base_id.to_string(),
+                id: id.to_string(),
+            },
         });
         Ok(Reply::accepted(DeletedView::of(&id, Some(&job))).with_deleted(deleted))
     })

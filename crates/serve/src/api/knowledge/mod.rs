@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Response};
-use knowledge::Service;
-use model::{Caller, Deadline, iso};
+use knowledge::{CollectionId, KnowledgeBaseId, Service};
+use model::{Caller, Deadline, PassageId, iso};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::knowledge::error;
@@ -196,14 +196,14 @@ async fn create_base(rest: Rest, request: Request) -> Response {
     .await
 }
 
-async fn get_base(rest: Rest, Path(id): Path<String>) -> Response {
+async fn get_base(rest: Rest, Path(id): Path<KnowledgeBaseId>) -> Response {
     with(rest, "GET /v1/knowledge-bases/{id}", move |service, caller, _| {
         Ok(Reply::ok(BaseView::of(&service.get_base(caller, &id)?)))
     })
     .await
 }
 
-async fn update_base(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn update_base(rest: Rest, Path(id): Path<KnowledgeBaseId>, request: Request) -> Response {
     let BaseChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
@@ -214,7 +214,7 @@ async fn update_base(rest: Rest, Path(id): Path<String>, request: Request) -> Re
     .await
 }
 
-async fn delete_base(rest: Rest, Path(id): Path<String>) -> Response {
+async fn delete_base(rest: Rest, Path(id): Path<KnowledgeBaseId>) -> Response {
     with(rest, "DELETE /v1/knowledge-bases/{id}", move |service, caller, _| {
         let deleted = of_base(service, caller, &id, None).ok();
         let job = service.delete_base(caller, &id)?;
@@ -223,12 +223,12 @@ async fn delete_base(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn summary(rest: Rest, Path(id): Path<String>) -> Response {
+async fn summary(rest: Rest, Path(id): Path<KnowledgeBaseId>) -> Response {
     let arguments = Map::from_iter([("knowledge_base_id".to_owned(), json!(id))]);
     by_tool(rest, "get_knowledge_base_summary", arguments).await
 }
 
-async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn search(rest: Rest, Path(id): Path<KnowledgeBaseId>, request: Request) -> Response {
     let mut arguments: Map<String, Value> = match json_body(&rest, request).await {
         Ok(arguments) => arguments,
         Err(refused) => return coded(&refused),
@@ -237,7 +237,7 @@ async fn search(rest: Rest, Path(id): Path<String>, request: Request) -> Respons
     by_tool(rest, "search_documents", arguments).await
 }
 
-async fn list_collections(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+async fn list_collections(rest: Rest, Path(id): Path<KnowledgeBaseId>, page: PageOf) -> Response {
     let page = match Page::read("collections", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -252,7 +252,11 @@ async fn list_collections(rest: Rest, Path(id): Path<String>, page: PageOf) -> R
     .await
 }
 
-async fn create_collection(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn create_collection(
+    rest: Rest,
+    Path(id): Path<KnowledgeBaseId>,
+    request: Request,
+) -> Response {
     let NewCollectionBody(new) = match json_body(&rest, request).await {
         Ok(new) => new,
         Err(refused) => return coded(&refused),
@@ -263,14 +267,14 @@ async fn create_collection(rest: Rest, Path(id): Path<String>, request: Request)
     .await
 }
 
-async fn get_collection(rest: Rest, Path(id): Path<String>) -> Response {
+async fn get_collection(rest: Rest, Path(id): Path<CollectionId>) -> Response {
     with(rest, "GET /v1/collections/{id}", move |service, caller, _| {
         Ok(Reply::ok(CollectionView::of(&service.get_collection(caller, &id)?, None)))
     })
     .await
 }
 
-async fn update_collection(rest: Rest, Path(id): Path<String>, request: Request) -> Response {
+async fn update_collection(rest: Rest, Path(id): Path<CollectionId>, request: Request) -> Response {
     let CollectionChangeBody(change) = match json_body(&rest, request).await {
         Ok(change) => change,
         Err(refused) => return coded(&refused),
@@ -283,10 +287,10 @@ async fn update_collection(rest: Rest, Path(id): Path<String>, request: Request)
     .await
 }
 
-async fn delete_collection(rest: Rest, Path(id): Path<String>) -> Response {
+async fn delete_collection(rest: Rest, Path(id): Path<CollectionId>) -> Response {
     with(rest, "DELETE /v1/collections/{id}", move |service, caller, _| {
         let deleted = service.get_collection(caller, &id).and_then(|collection| {
-            of_base(service, caller, collection.knowledge_base_id.as_str(), Some(&id))
+            of_base(service, caller, &collection.knowledge_base_id, Some(&id))
         });
         let job = service.delete_collection(caller, &id)?;
         Ok(Reply::accepted(DeletedView::of(&id, Some(&job))).with_deleted(deleted.ok()))
@@ -294,7 +298,7 @@ async fn delete_collection(rest: Rest, Path(id): Path<String>) -> Response {
     .await
 }
 
-async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response {
+async fn summaries(rest: Rest, Path(id): Path<CollectionId>, page: PageOf) -> Response {
     let page = match Page::read("versions", page, rest.app.caps()) {
         Ok(page) => page,
         Err(refused) => return coded(&refused),
@@ -317,7 +321,7 @@ async fn summaries(rest: Rest, Path(id): Path<String>, page: PageOf) -> Response
     .await
 }
 
-async fn get_chunk(rest: Rest, Path(id): Path<String>) -> Response {
+async fn get_chunk(rest: Rest, Path(id): Path<PassageId>) -> Response {
     with(rest, "GET /v1/chunks/{id}", move |service, caller, _| {
         let chunk = service.get_chunk(caller, &id)?;
         let reply = Reply::ok(ChunkView::of(&chunk)).with_source_text(&["/content"]);
@@ -347,19 +351,19 @@ async fn with(
 fn of_base(
     service: &Service,
     caller: &Caller,
-    base: &str,
-    collection: Option<&str>,
+    base: &KnowledgeBaseId,
+    collection: Option<&CollectionId>,
 ) -> knowledge::Result<Deleted> {
     let since = service.get_base(caller, base)?.created_at;
     let everything = Caller { tenant: caller.tenant.clone(), ..Caller::local_admin() };
     let is_empty = service
         .list_collections(&everything, base)?
         .iter()
-        .filter(|one| collection.is_none_or(|id| one.id == id))
+        .filter(|one| collection.is_none_or(|id| one.id == *id))
         .all(|one| one.n_documents == 0 && one.n_chunks == 0);
     let what = match is_empty {
         true => What::Nothing,
-        false => What::OfBase { base: base.to_owned() },
+        false => What::OfBase { base: base.to_string() },
     };
     Ok(Deleted { since, what })
 }
