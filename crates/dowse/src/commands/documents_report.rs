@@ -42,10 +42,10 @@ pub(super) fn look(knowledge: &Service, is_listed: bool) -> anyhow::Result<Docum
     let caller = Caller::local_admin();
     let mut report = DocumentsReport::default();
     for base in knowledge.list_bases(&caller)? {
-        for collection in knowledge.list_collections(&caller, base.id.as_str())? {
+        for collection in knowledge.list_collections(&caller, &base.id)? {
             let mut after: Option<String> = None;
             loop {
-                let id = collection.id.as_str();
+                let id = &collection.id;
                 let page =
                     knowledge.list_documents(&caller, id, after.as_deref(), DOCUMENTS_PER_PAGE);
                 let page = page.context("the documents of a collection cannot be listed")?;
