@@ -1,36 +1,103 @@
 //! Results that say the same, whatever family they come from.
 //!
-//! Two results say the same when their texts are equal, with what is directly around them in their
-//! sources: the same words in the same order, the same numbers, signs and marks on letters. Only
-//! case, white space and the marks of a markup may differ. A text that another one holds and goes on
-//! from says less than that one does: a rule is not the rule with its repeal behind it.
+//! Two results say the same when they are of the same place of the same content: the same words in
+//! the same order, the same numbers, signs and marks on letters, with the same around them. Only
+//! case, white space and the marks of a markup may differ, and where the text was cut: families cut
+//! one document at different places. A text that goes on where another one ends says something else:
+//! a rule is not the rule with its repeal behind it.
 
 /// Characters on each side of a text that are compared as well.
 const N_AROUND: usize = 300;
+/// Characters on each side that are read for that: markup and white space do not count.
+const N_READ: usize = 4 * N_AROUND;
 
-/// A text as far as it is compared.
-#[derive(PartialEq, Eq)]
+/// A text as far as it is compared, inside what is around it.
 pub(crate) struct Content {
-    before: String,
-    text: String,
-    after: String,
+    whole: String,
+    start: usize,
+    end: usize,
+    /// There is more in front of `whole` in the source.
+    is_cut_before: bool,
+    /// There is more behind it.
+    is_cut_after: bool,
 }
 
 impl Content {
     /// Takes a text with what is before it and after it in its source.
     pub(crate) fn of(before: &str, text: &str, after: &str) -> Self {
-        let (before, after) = (plain(before), plain(after));
-        let n_before = before.chars().count().saturating_sub(N_AROUND);
-        Content {
-            before: before.chars().skip(n_before).collect(),
-            text: plain(text),
-            after: after.chars().take(N_AROUND).collect(),
+        let (near_before, mut is_cut_before) = last_chars(before, N_READ);
+        let (near_after, mut is_cut_after) = first_chars(after, N_READ);
+        let mut whole = plain(&format!("{near_before}{text}{near_after}"));
+        let (head, tail) = (plain(near_before), plain(near_after));
+        // A mark that is one at the start of a line alone can be read in pieces.
+        let is_whole = whole.starts_with(&head) && whole.ends_with(&tail);
+        if !is_whole || whole.len() < head.len() + tail.len() {
+            whole = format!("{head} {} {tail}", plain(text));
         }
+        let end = whole.strip_suffix(tail.as_str()).unwrap_or(&whole).trim_end().len();
+        let start = end - whole[head.len().min(end)..end].trim_start().len();
+        let (kept_head, is_head_cut) = last_chars(&whole[..start], N_AROUND);
+        let (kept_tail, is_tail_cut) = first_chars(&whole[end..], N_AROUND);
+        is_cut_before |= is_head_cut;
+        is_cut_after |= is_tail_cut;
+        let (from, to) = (start - kept_head.len(), end + kept_tail.len());
+        let (start, end) = (start - from, end - from);
+        Content { whole: whole[from..to].to_owned(), start, end, is_cut_before, is_cut_after }
     }
 
-    /// Tells whether two texts say the same.
+    fn text(&self) -> &str {
+        &self.whole[self.start..self.end]
+    }
+
+    /// Tells whether two texts are of the same place of the same content; one of them may hold more
+    /// of it.
     pub(crate) fn says_the_same(&self, other: &Content) -> bool {
-        !self.text.is_empty() && self == other
+        let (short, long) = match self.text().len() <= other.text().len() {
+            true => (self, other),
+            false => (other, self),
+        };
+        if short.text().is_empty() {
+            return false;
+        }
+        long.text().match_indices(short.text()).any(|(at, found)| {
+            let (start, end) = (long.start + at, long.start + at + found.len());
+            let heads = [
+                (&long.whole[..start], long.is_cut_before),
+                (&short.whole[..short.start], short.is_cut_before),
+            ];
+            let tails = [
+                (&long.whole[end..], long.is_cut_after),
+                (&short.whole[short.end..], short.is_cut_after),
+            ];
+            agree(heads, |whole, part| whole.ends_with(part))
+                && agree(tails, |whole, part| whole.starts_with(part))
+        })
+    }
+}
+
+/// Tells whether two sides of a text agree as far as both are known; what ends must end for both.
+fn agree(sides: [(&str, bool); 2], holds: impl Fn(&str, &str) -> bool) -> bool {
+    let [(one, is_one_cut), (other, is_other_cut)] = sides;
+    let (less, is_less_cut, more) = match one.len() < other.len() {
+        true => (one, is_one_cut, other),
+        false => (other, is_other_cut, one),
+    };
+    holds(more, less) && (is_less_cut || less.len() == more.len())
+}
+
+/// Gives the last characters of a text, and whether there are more.
+fn last_chars(text: &str, n_chars: usize) -> (&str, bool) {
+    match text.char_indices().rev().nth(n_chars.saturating_sub(1)) {
+        Some((at, _)) => (&text[at..], at > 0),
+        None => (text, false),
+    }
+}
+
+/// Gives the first characters of a text, and whether there are more.
+fn first_chars(text: &str, n_chars: usize) -> (&str, bool) {
+    match text.char_indices().nth(n_chars) {
+        Some((at, _)) => (&text[..at], true),
+        None => (text, false),
     }
 }
 
@@ -108,6 +175,42 @@ mod tests {
         let near = "y".repeat(N_AROUND);
         let (one, other) = (format!("{far}{near}"), near.clone());
         assert!(around(&one, "").says_the_same(&around(&other, "")));
+    }
+
+    /// A folder and a knowledge base cut the same document at different places.
+    #[test]
+    fn pieces_of_one_document_say_the_same_where_one_holds_the_other() {
+        let japanese = "\u{5c31}\u{696d}\u{898f}\u{5247}\u{3002}".repeat(40);
+        let english = format!("# Rules\n\n{TEXT}\n\n- It **holds** from May.\n\n{TEXT}");
+        for document in [english.clone(), english.repeat(4), japanese] {
+            let chars: Vec<char> = document.chars().collect();
+            let piece = |from: usize, to: usize| {
+                let part = |range: std::ops::Range<usize>| chars[range].iter().collect::<String>();
+                Content::of(&part(0..from), &part(from..to), &part(to..chars.len()))
+            };
+            let n = chars.len();
+            // Words and marks are not cut, where there are spaces between words.
+            let is_border = |at: &usize| {
+                *at >= n
+                    || chars[*at] == ' '
+                        && (chars[*at - 1].is_alphanumeric() || chars[*at - 1] == '.')
+            };
+            let border = |at: usize| match document.contains(' ') {
+                true => (at..).find(is_border).unwrap_or(n).min(n),
+                false => at,
+            };
+            for (from, to) in [(0, n), (0, n / 2), (n / 3, n), (n / 4, n / 2)] {
+                let inner = piece(border(from + (to - from) / 4), border(to - (to - from) / 3));
+                let (from, to) = (if from == 0 { 0 } else { border(from) }, border(to));
+                assert!(piece(from, to).says_the_same(&inner), "{from} to {to} of {document}");
+                assert!(inner.says_the_same(&piece(from, to)), "{from} to {to} of {document}");
+            }
+            // The same words, and something behind them that the other document does not have.
+            let longer = format!("{document} This is repealed.");
+            let all = Content::of("", &longer, "");
+            assert!(!piece(0, n).says_the_same(&all), "{document}");
+            assert!(!piece(n / 4, n).says_the_same(&all), "{document}");
+        }
     }
 
     #[test]

@@ -16,12 +16,12 @@ pub const MAX_RESULTS: usize = 50;
 /// Things whose marks are remembered; more begin anew.
 const MAX_KNOWN: usize = 50_000;
 
-/// What each source is asked for beyond what is wanted, so that duplicates can be folded without
-/// coming up short.
+/// What each source is asked for beyond the largest page, so that duplicates can be folded without
+/// coming up short. Every page asks for as many: a family's own order is not that of all families
+/// together, so that what it is asked for decides which results there are.
 const SPARE: usize = 10;
 
-/// The first of each family, among which those that say the same are folded. Every page asks for at
-/// least as many, so that a walk gives the same results whatever the size of its pages.
+/// The first of each family, among which those that say the same are folded.
 const FOLDED: usize = 20;
 
 /// What a source is asked for at most by rank: with more that says the same, a walk goes on in its
@@ -147,7 +147,7 @@ impl Service {
         if given.is_closed() {
             return self.next_in_order(caller, query, given, limit, deadline);
         }
-        let mut n_asked = (given.n_named() + limit + SPARE).max(FOLDED);
+        let mut n_asked = given.n_named() + MAX_RESULTS + SPARE;
         loop {
             let answers = self.ask_all(&|source| source.search(caller, query, n_asked, deadline));
             let is_any_full = answers.iter().any(|answer| answer.hits.len() >= n_asked);

@@ -389,6 +389,71 @@ fn what_is_near_by_chance_is_judged_among_all_that_was_searched() {
     assert!((0.3..0.5).contains(&scores[1]), "{scores:?}");
 }
 
+/// Many, of which every third one is near by chance.
+struct Chances;
+
+impl Source for Chances {
+    fn name(&self) -> &'static str {
+        "chances"
+    }
+
+    fn search(&self, _: &Caller, _: &str, limit: usize, _: &Deadline) -> SourceHits {
+        let hits = (0..80).take(limit).map(|n| {
+            let score = 0.9 - f64::from(n) / 100.0;
+            let logit = (score / (1.0 - score)).ln();
+            let chance = model::Chance { logit, slope: -0.6, ln_passages: 80_f64.ln_1p() };
+            Hit {
+                thing: format!("thing {n}"),
+                position: 0,
+                title: format!("thing {n}"),
+                snippet: format!("text {n}"),
+                around: model::Around::default(),
+                pointer: None,
+                score: Score::new(score),
+                explanation: None,
+                chance: (n % 3 != 0).then_some(chance),
+                same: vec![],
+                no_text: None,
+            }
+        });
+        SourceHits { hits: hits.collect(), n_passages: 80, ..SourceHits::default() }
+    }
+
+    fn letter(&self) -> char {
+        'h'
+    }
+
+    fn key(&self, thing: &str, _: u32) -> String {
+        thing.to_owned()
+    }
+
+    fn find(&self, _: &Caller, _: &dyn Fn(&str) -> bool) -> crate::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn fetch(&self, _: &Caller, _: &str, _: &Part) -> crate::Result<Option<Fetched>> {
+        Ok(None)
+    }
+}
+
+/// A family was cut by its own order before its scores were lowered among all families, so that a
+/// short page had a result where a long one had a better one.
+#[test]
+fn a_short_page_is_the_beginning_of_a_long_one() {
+    let caller = Caller::local_admin();
+    let many = Near { name: "many", score: 0.2, n_passages: 100_000, chance: None };
+    let service = Service::new(vec![Box::new(Chances), Box::new(many)]);
+    let names = |limit: usize| -> Vec<String> {
+        let found = service.search(&caller, "x", limit, &soon()).results;
+        found.into_iter().map(|merged| merged.name).collect()
+    };
+    let long = names(crate::MAX_RESULTS);
+    assert_eq!(long.len(), crate::MAX_RESULTS);
+    for limit in 1..crate::MAX_RESULTS {
+        assert_eq!(names(limit), long[..limit], "{limit}");
+    }
+}
+
 /// Of each kind of names five were given and no walk gave the others.
 #[test]
 fn a_walk_goes_on_to_what_is_not_among_the_best() {

@@ -235,7 +235,7 @@ impl Sources {
         }
         let name = kind.rsplit("::").next().unwrap_or(kind);
         match name {
-            "String" | "TenantId" => "text".to_owned(),
+            "String" | "TenantId" | "CollectionId" => "text".to_owned(),
             "char" => "one character".to_owned(),
             "PathBuf" => "path".to_owned(),
             "bool" => "`true` or `false`".to_owned(),

@@ -356,11 +356,11 @@ fn read(data_dir: &Path) -> Memory {
             Ok(remembered) => Memory::Whole(remembered),
             Err(error) => Memory::Damaged(error.to_string()),
         },
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Memory::None,
-            ErrorKind::PermissionDenied => Memory::Closed,
-            _ => Memory::Damaged(error.to_string()),
-        },
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Memory::None
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Memory::Closed,
+        Err(error) => Memory::Damaged(error.to_string()),
     }
 }
 

@@ -54,13 +54,13 @@ fn one_question_finds_everything_that_the_caller_may_see() {
     let (_folder, config) = sources();
     let library = Library(TestServer::start(&config));
     let (_, collection) = library.base(None, &json!({ "name": "Rules" }));
-    library.add(None, &collection, &json!({ "title": "Crew", "text": format!("{RULE} Always.") }));
+    library.add(None, &collection, &json!({ "title": "Crew", "text": RULE }));
     let more = "Zeppelin hangars are opened at dawn by the ground staff, in any weather at all.";
     library.add(None, &collection, &json!({ "title": "Hangars", "text": more }));
     let mcp = library.mcp(None);
     let search =
         |query: &str| mcp.call("search", &json!({ "query": query, "explain": true })).success();
-    // The same words are in both: one of them is the result, and names the other.
+    // The same text is in both: one of them is the result, and names the other.
     library.0.wait_until(|| {
         let found = search("zeppelin crews rest");
         let results = found["results"].as_array().unwrap().iter();

@@ -438,7 +438,10 @@ fn variables_that_are_empty_are_none_and_misspelt_ones_are_named() {
     doctor.env("DOWSE_SERVER_LISTN", "127.0.0.1:1").env("DOWSE_KEY_CI", "x");
     let (found, _) = said(&doctor.output().unwrap(), 1);
     assert!(found.contains("`DOWSE_SERVER_LISTN`"), "{found}");
-    assert!(found.contains("`DOWSE_SERVER_LISTEN`") && !found.contains("DOWSE_KEY_CI"), "{found}");
+    assert!(found.contains("`DOWSE_SERVER_LISTEN`"), "{found}");
+    // A key that another configuration may name is no problem.
+    let mut problems = found.lines().filter(|line| line.starts_with("PROBLEM"));
+    assert!(!problems.any(|line| line.contains("DOWSE_KEY_CI")), "{found}");
 }
 
 /// A folder that was only named on the command line left the index with the next start of a server

@@ -92,7 +92,7 @@ fn a_variable_with_a_wrong_value_is_named() {
 fn a_set_of_folders_with_a_damaged_list_is_found_again() {
     let folder = Folder::new();
     for name in ["one", "two"] {
-        folder.write(&format!("{name}/a.md"), format!("The harbour crane {name} is painted.\n"));
+        folder.write(format!("{name}/a.md"), format!("The harbour crane {name} is painted.\n"));
         let mut index = command(&folder, &["index", name, "--no-model"]);
         assert!(index.output().unwrap().status.success());
     }
