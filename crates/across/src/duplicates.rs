@@ -56,11 +56,11 @@ impl Content {
             true => (self, other),
             false => (other, self),
         };
-        if short.text().is_empty() {
-            return false;
-        }
-        long.text().match_indices(short.text()).any(|(at, found)| {
-            let (start, end) = (long.start + at, long.start + at + found.len());
+        let Some(first) = short.text().chars().next() else { return false };
+        // A text that repeats itself is found at places that overlap.
+        let mut from = long.start;
+        while let Some(at) = long.whole[from..long.end].find(short.text()) {
+            let (start, end) = (from + at, from + at + short.text().len());
             let heads = [
                 (&long.whole[..start], long.is_cut_before),
                 (&short.whole[..short.start], short.is_cut_before),
@@ -69,9 +69,14 @@ impl Content {
                 (&long.whole[end..], long.is_cut_after),
                 (&short.whole[short.end..], short.is_cut_after),
             ];
-            agree(heads, |whole, part| whole.ends_with(part))
+            if agree(heads, |whole, part| whole.ends_with(part))
                 && agree(tails, |whole, part| whole.starts_with(part))
-        })
+            {
+                return true;
+            }
+            from = start + first.len_utf8();
+        }
+        false
     }
 }
 
