@@ -30,8 +30,8 @@ pub(crate) const ANY: &str = "any";
 /// The filters of a call with their types.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct TypedFilters {
-    /// Conditions, all of which must hold. Filters that are null, empty arrays or empty texts
-    /// ask for nothing and are left out.
+    /// Conditions, all of which must hold. Filters that are null, empty arrays or empty texts that
+    /// the schema does not list ask for nothing and are left out.
     pub(crate) filters: Vec<Filter>,
     /// And one alternative of each of these.
     pub(crate) any: Vec<AnyGroup>,
@@ -178,8 +178,8 @@ impl Tested<'_> {
                 (!text.is_empty()).then(|| Test::Contains { text, case: self.case() })
             }
             FieldType::Number | FieldType::Boolean | FieldType::StringLiteral => {
-                let is_absent = value.as_str() == Some("");
                 let listed = self.listed(value)?;
+                let is_absent = value.as_str() == Some("") && listed.is_empty();
                 let one = if let [one] = listed.as_slice() { one } else { value };
                 if is_absent { None } else { Some(Test::AnyOf(vec![self.cell(self.field, one)?])) }
             }
@@ -267,9 +267,9 @@ impl Tested<'_> {
         }
     }
 
-    /// Reads one end of a range; null leaves it open.
+    /// Reads one end of a range; null and empty text leave it open.
     pub(crate) fn end(&self, field: &Field, value: &Cell, end: End) -> Result<Cell> {
-        if *value == Cell::Null {
+        if *value == Cell::Null || value.as_str() == Some("") {
             return Ok(Cell::Null);
         }
         match field.field_type {
@@ -352,11 +352,13 @@ impl Tested<'_> {
         Ok(text)
     }
 
-    /// Takes a list, or one value for a list of one; empty text asks for nothing.
+    /// Takes a list, or one value for a list of one; empty text asks for nothing, unless it is one
+    /// of the values that the schema lists.
     pub(crate) fn listed(&self, value: &Cell) -> Result<Vec<Cell>> {
+        let is_value = || leaf(self.field).values.iter().any(|known| known.is_empty());
         let values = match value {
             Cell::List(values) => values.clone(),
-            Cell::Text(text) if text.is_empty() => Vec::new(),
+            Cell::Text(text) if text.is_empty() && !is_value() => Vec::new(),
             one @ (Cell::Null
             | Cell::Text(_)
             | Cell::Integer(_)

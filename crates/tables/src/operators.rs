@@ -100,7 +100,7 @@ pub(crate) fn tests(tested: &Tested<'_>, wanted: &Filters) -> Result<Vec<Test>> 
         }
     }
     let end = |name: &str| match wanted.get(name) {
-        Some(FieldFilter::Value(value)) => value,
+        Some(FieldFilter::Value(value)) if value.as_str() != Some("") => value,
         _ => &Cell::Null,
     };
     let (low, high) = (end("min"), end("max"));

@@ -36,6 +36,26 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
+/// Takes the signs off both ends of a word, and leaves the marks on its last letter: a tone in Thai,
+/// a virama, an accent that is stored as a character of its own.
+///
+/// ```
+/// assert_eq!(text::without_signs("(roof?)", |char| char == '+'), "roof");
+/// assert_eq!(text::without_signs("«เมื่อไหร่?»", |_| false), "เมื่อไหร่");
+/// assert_eq!(text::without_signs("C++!", |char| char == '+'), "C++");
+/// ```
+pub fn without_signs(word: &str, is_kept: impl Fn(char) -> bool) -> &str {
+    let is_edge = |char: char| !char.is_alphanumeric() && !is_kept(char);
+    let behind_signs = word.trim_start_matches(is_edge);
+    let n_letters = behind_signs.trim_end_matches(is_edge).len();
+    let (letters, rest) = behind_signs.split_at(n_letters);
+    let n_marks = match letters.is_empty() {
+        true => 0,
+        false => rest.len() - rest.trim_start_matches(is_combining_mark).len(),
+    };
+    behind_signs.get(..n_letters + n_marks).unwrap_or(letters)
+}
+
 /// Tells whether two texts are the same characters, whichever way their accents are stored: `é` is
 /// one character to most systems and `e` with an accent behind it to others.
 ///

@@ -60,7 +60,7 @@ pub use analyze::{
 };
 pub use blank::{is_blank, is_invisible};
 pub use budget::Budget;
-pub use fold::{composed, exact, fold, is_equivalent};
+pub use fold::{composed, exact, fold, is_equivalent, without_signs};
 pub use language::{
     Language, LanguageSet, UnknownLanguage, content_weight, detect_language, function_language,
     is_function_word, is_function_word_anywhere, is_small_word, is_small_word_of, query_language,

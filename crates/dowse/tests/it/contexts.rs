@@ -329,6 +329,9 @@ fn documents_come_in_three_forms_and_bad_ones_are_refused_with_their_place() {
     let path = format!("/v1/tools/{tool}/search");
     let found = fixture.post(None, &path, &json!({ "query": "bridge" })).json();
     assert_eq!(found["results"][0]["json_path"], "/b", "{found}");
+    // An empty cursor begins at the start, as it does in every tool.
+    let begun = fixture.post(None, &path, &json!({ "query": "bridge", "cursor": "" }));
+    assert_eq!((begun.status, begun.json()), (200, found), "{}", begun.text());
     let openapi = fixture.get(None, "/v1/openapi.json").json();
     assert!(openapi["paths"]["/v1/endpoints/{id}/keys/{key}"]["delete"].is_object());
 }

@@ -60,6 +60,33 @@ fn check(mcp: &Mcp, tool: &str, plain: &Value, said: &Value) {
     assert_eq!(given, expected, "{tool} {said}");
 }
 
+/// `level: ""` gave every row, without a word, although the schema lists `""` as a value.
+#[test]
+fn an_empty_text_that_the_schema_lists_is_a_value() {
+    let folder = Folder::new();
+    folder.write("log.csv", "n,level,kind\n1,error,\n2,,b\n3,,a\n");
+    let config = "[embedder]\nprovider = \"none\"\n\
+        [[tables]]\nname = \"log\"\nsource = \"log.csv\"\nnull_values = []\n[tables.fields]\n\
+        n = { type = \"number\" }\n\
+        level = { type = \"array\", match = \"in\", \
+        items = { type = \"stringLiteral\", values = [\"error\", \"\"] } }\n\
+        kind = { type = \"stringLiteral\", values = [\"a\", \"b\", \"\"] }\n";
+    let server = Library(TestServer::start_in(folder, config));
+    let mcp = server.mcp(None);
+    let total = |filters: Value| {
+        let answer = mcp.call("query_table", &json!({ "filters": filters })).success();
+        answer["total"].as_u64()
+    };
+    for filters in
+        [json!({ "level": "" }), json!({ "level": [""] }), json!({ "level": { "eq": "" } })]
+    {
+        assert_eq!(total(filters.clone()), Some(2), "{filters}");
+    }
+    assert_eq!(total(json!({ "kind": "" })), Some(1));
+    // Where it is no value, it asks for nothing.
+    assert_eq!(total(json!({ "n": "", "level": [] })), Some(3));
+}
+
 #[test]
 fn what_models_send_is_taken() {
     let server = start();
@@ -99,6 +126,16 @@ fn what_models_send_is_taken() {
         (may.clone(), json!({ "filters": { "at": ["2024-05-01", "2024-05-31"] } })),
         (may.clone(), json!({ "filters": { "at": ["2024-05-01T00:00:00Z", "2024-05-31"] } })),
         (may, json!({ "filters": { "at": { "min": "2024-05-01", "max": "2024-05-31" } } })),
+        // An end that is empty is open, as null is.
+        (
+            json!({ "filters": { "at": { "min": "2024-05-02" } } }),
+            json!({ "filters": { "at": { "min": "2024-05-02", "max": "" } } }),
+        ),
+        (
+            json!({ "filters": { "at": { "min": "2024-05-02" } } }),
+            json!({ "filters": { "at": ["2024-05-02", ""] } }),
+        ),
+        (json!({}), json!({ "filters": { "at": { "min": "", "max": "" }, "level": "" } })),
         (
             json!({ "filters": { "at": [1_714_550_400_000_i64] } }),
             json!({ "filters": { "at": "2024-05-01" } }),

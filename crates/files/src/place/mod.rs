@@ -134,6 +134,8 @@ fn readings(text: &str, passages: &[Passage]) -> Vec<Pointer> {
     }
     // Where the file is JSON, a number in a path is an element and no page.
     readings.extend(json::named(plain, passages));
+    // A sheet may be called `Sheet2`, which is a name before it is the second sheet.
+    readings.extend(sheets::named(plain, passages));
     readings.extend(readings_of_unit(plain, passages));
     readings
 }
@@ -171,13 +173,9 @@ fn readings_of_unit(text: &str, passages: &[Passage]) -> Vec<Pointer> {
         }
         // A bare number counts whatever the file is made of.
         "" if number.is_some() => {
-            let mut readings =
-                numbered(&[Pointer::Page, Pointer::Slide, Pointer::Line, Pointer::Message]);
-            readings.extend(sheets::named(text, passages));
-            readings
+            numbered(&[Pointer::Page, Pointer::Slide, Pointer::Line, Pointer::Message])
         }
-        // The name of a sheet alone, or `Q2!A1:C9`.
-        _ => sheets::named(text, passages),
+        _ => Vec::new(),
     }
 }
 
@@ -360,6 +358,15 @@ mod tests {
             );
         }
         check(&sheets, "Q9", None);
+        // What programs call sheets by themselves begins with the word for one.
+        let usual = ["sheet 'Sheet3' A1:B9", "sheet 'Sheet2' A1:B9", "sheet 'Feuille1' A1:B9"];
+        for text in ["Sheet2", "sheet2", "'Sheet2'", "sheet Sheet2", "sheet 'Sheet2'"] {
+            check(&usual, text, Some(("sheet 'Sheet2'", 1..2)));
+        }
+        check(&usual, "Sheet2!A1:B9", Some(("sheet 'Sheet2' A1:B9", 1..2)));
+        check(&usual, "'Feuille1'!A1:B9", Some(("sheet 'Feuille1' A1:B9", 2..3)));
+        check(&usual, "sheet 2", Some(("sheet 'Sheet2'", 1..2)));
+        check(&usual, "sheet1", Some(("sheet 'Sheet3'", 0..1)));
         check(&["sheet 'A' A1:B9"], "row 5", Some(("sheet 'A' A5, char 0", 0..1)));
         // The heading of a sheet is a passage of its own, with the pointer of the whole sheet.
         let headed = ["sheet 'Q1'", "sheet 'Q1' A1:B9", "sheet 'Q2'", "sheet 'Q2' A1:B9"];

@@ -49,7 +49,7 @@ fn without_new_exclusions(query: &str, asked: &str) -> String {
 fn is_prose(line: &str, question: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.split_whitespace();
-        let words = words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
+        let words = words.map(|word| text::without_signs(word, |_| false));
         words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
     };
     // A phrase between quotes is as the model means it.

@@ -231,7 +231,7 @@ struct Context<'a> {
 
 /// Takes the signs off a word, and its case.
 fn plain(word: &str) -> String {
-    word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase()
+    text::without_signs(word, |_| false).to_lowercase()
 }
 
 fn is_korean_asking(word: &str) -> bool {
@@ -262,9 +262,10 @@ impl Context<'_> {
 /// nothing that asks.
 fn content_word<'a>(typed: &'a str, context: &Context<'_>) -> Option<&'a str> {
     // `C++` and `C#` are names.
-    let is_edge = |char: char| !char.is_alphanumeric() && !matches!(char, '*' | '+' | '#');
+    let is_of_name = |char: char| matches!(char, '*' | '+' | '#');
     let is_operator = typed == "AND" || typed == "NEAR" || typed.starts_with("NEAR/");
-    let word = without_asking(typed.trim_matches(is_edge)).trim_matches(is_edge);
+    let word = without_asking(text::without_signs(typed, is_of_name));
+    let word = text::without_signs(word, is_of_name);
     // `WHO`, `IT` and `CAN` among small letters are names.
     let is_name = !context.is_shouted
         && word.chars().nth(1).is_some()
@@ -299,9 +300,7 @@ fn asks(word: &str, context: &Context<'_>) -> bool {
     // `price list` and `trade show` are things, `list contracts` is a command; `health care` is
     // one, `care este bugetul` asks.
     let is_before_small = || match context.next {
-        Some(Piece::Word(next)) => {
-            is_small(next.trim_matches(|char: char| !char.is_alphanumeric()), context.language)
-        }
+        Some(Piece::Word(next)) => is_small(text::without_signs(next, |_| false), context.language),
         Some(Piece::Phrase { .. }) | None => false,
     };
     let is_request = context.is_first && context.is_led;
@@ -395,6 +394,11 @@ mod tests {
             ("東京の図書館はどこですか？", "東京の図書館"),
             ("どこに契約書がありますか", "契約書"),
             ("予算はどこにあるか？", "予算"),
+            ("การประชุมเมื่อไหร่", "การประชุม"),
+            ("การประชุมเมื่อไหร่?", "การประชุม"),
+            ("นโยบายค่าเดินทางใหม่", "นโยบายค่าเดินทางใหม่"),
+            ("भारतीय संसद्?", "भारतीय संसद्"),
+            ("where is the cafe\u{301}?", "cafe\u{301}"),
             ("どこでもドアの作り方", "どこでもドアの作り方"),
             ("リモートワーク手当とは何ですか", "リモートワーク手当"),
             ("请问出差补助是多少？", "出差补助"),

@@ -116,7 +116,7 @@ pub(super) fn has_operators(pieces: &[Piece<'_>], language: Language) -> bool {
             && matches!(pieces.get(at + 1), Some(Piece::Word(next)) if !text::is_denied(next))
     };
     let is_said = |word: &str| {
-        let word = word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
+        let word = text::without_signs(word, |_| false).to_lowercase();
         is_small(&word, language) || has(QUESTION_WORDS, &word)
     };
     let has_any =

@@ -588,13 +588,20 @@ fn a_bound_of_years_does_not_give_way_to_the_year_that_it_names() {
         ("budget after 2020", 3, "note-2020.txt"),
         ("budget vor 2022", 8, "note-2022.txt"),
         ("budget before the year 2022", 8, "note-2022.txt"),
+        ("budget < 2022", 8, "note-2022.txt"),
+        ("budget <2022", 8, "note-2022.txt"),
+        ("budget > 2020", 3, "note-2020.txt"),
     ] {
         let (names, is_relaxed) = search(query);
         assert!(!is_relaxed, "{query}: {names:?}");
         assert_eq!(names.len(), n_files, "{query}: {names:?}");
         assert!(!names.iter().any(|name| name == unwanted), "{query}: {names:?}");
     }
-    // A file that says it in these words is what was asked for.
+    // A file that says it in these words is what was asked for, and so is one that says it in signs.
+    fixture.write("age.md", "Cranes by age: budget <1950 is scrap, and nothing else is.");
+    opened.index_all();
+    let (names, is_relaxed) = search("budget < 1950");
+    assert_eq!((names.first().map(String::as_str), is_relaxed), (Some("age.md"), true));
     let (names, is_relaxed) = search("budget before 1950");
     assert_eq!((names.first().map(String::as_str), is_relaxed), (Some("history.md"), true));
 }

@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 use super::lazy::folded;
 use super::leftovers::{self, BOUND};
 use super::words::denials::{BEFORE_BEHIND, BEHIND, TOUCHING};
-use super::{cut_out, doubt, words};
+use super::{HOLE, cut_out, doubt, words};
 
 /// Words that name a kind of file, with the extensions they mean; `ppt` means both forms.
 const KINDS: &[(&str, &[&str])] = &[
@@ -175,7 +175,10 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
             r"(?i)(?:^|[\s,(])((?:{kind})(?:{joint}(?:{kind}))*(?:{or}(?:{kind}))(?:{joint}(?:{kind}))*){edge}(?:$|[\s,.;?)])"
         )),
         plain: build(format!(r"(?i){edge}{plain}{edge}")),
-        last: build(format!(r"(?i)(?:^|[\s,(])({plain_list})\)?\s*[.?!]?\s*$")),
+        // What is not wanted was cut out behind it: "html and csv, but not md".
+        last: build(format!(
+            r"(?i)(?:^|[\s,(])({plain_list})\)?(?:[\s,;]*(?:(?:{BUT})[\s,]*)?{HOLE})?\s*[.?!]?\s*$"
+        )),
         beside_ideograph: build(format!(
             r"(?i){edge}({plain_list}){edge}(?:の|的|で|\p{{Han}}|\p{{Katakana}})|[\p{{Han}}の的](?:\s*)({plain_list}){edge}"
         )),

@@ -309,6 +309,23 @@ fn formats_that_are_not_wanted_are_left_out() {
     }
     check("contracts, but not in pdf or docx", "contracts", &["docx", "pdf"]);
     check("contracts not in word", "contracts", &["doc", "docx"]);
+    // What is wanted and what is not are both understood, or neither is.
+    for query in [
+        "Zephyr html and csv, not pdf",
+        "Zephyr html, csv but not pdf",
+        "Zephyr in html and csv, not pdf",
+        "Zephyr html csv not pdf",
+        "Zephyr html und csv, aber kein pdf",
+        "Zephyr csv et html, pas de pdf",
+    ] {
+        let filters = query_filters(query, &clock());
+        assert_eq!(filters.extensions, ["csv", "htm", "html"], "{query}");
+        assert_eq!(
+            (filters.text.as_str(), filters.without_extensions),
+            ("Zephyr", vec!["pdf".to_owned()]),
+            "{query}"
+        );
+    }
     // Both are understood, each as it is meant.
     let both = query_filters("contracts from 2021 in docx, not in pdf", &clock());
     assert_eq!(

@@ -407,6 +407,7 @@ async fn search(rest: Rest, Path(id): Path<ToolId>, request: Request) -> Respons
     rest.answer("POST /v1/tools/{id}/search", move |caller, deadline| {
         let service = service.ok_or_else(not_served)?;
         let ToolSearchBody { query, cursor, .. } = question;
+        let cursor = cursor.filter(|cursor| !cursor.is_empty());
         let asked = ChunksAsked { tool: &id, query: &query, top_k, cursor };
         let page = page_of_chunks(&service, caller, asked, &budget, deadline)?;
         let mut reply = Reply::ok(page.value)
