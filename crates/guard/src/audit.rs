@@ -224,12 +224,12 @@ fn rotated(folder: &Path, age: usize) -> PathBuf {
 fn open(folder: &Path) -> std::io::Result<Open> {
     let file = private::open_to_append(&current(folder))?;
     let n_bytes = file.metadata()?.len();
-    let is_cut = ends_in_a_line(&current(folder))?;
+    let is_cut = ends_inside_a_line(&current(folder))?;
     Ok(Open { file, n_bytes, is_cut })
 }
 
-/// Tells whether a file ends in the middle of a line.
-fn ends_in_a_line(path: &Path) -> std::io::Result<bool> {
+/// Tells whether a file ends before the end of a line.
+fn ends_inside_a_line(path: &Path) -> std::io::Result<bool> {
     let mut file = File::open(path)?;
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);

@@ -23,9 +23,9 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
     })?;
     if n_unread > 0 {
         let lines = print::counted(n_unread, "line", "lines");
-        print::failure(&format!(
-            "{lines} of the audit in `{}` cannot be read, since they were cut short or changed; \
-             the entries they held are left out",
+        print::note(format!(
+            "note: {lines} of the audit in `{}` cannot be read, since they were cut short or \
+             changed; the entries that they held are left out",
             folder.display()
         ));
     }
