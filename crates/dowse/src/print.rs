@@ -3,7 +3,9 @@
 //! A command may be done for somebody at another terminal (see `control`); what it prints on its
 //! thread then goes there.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -67,7 +69,10 @@ pub(crate) fn ensure_reader() -> anyhow::Result<()> {
 pub(crate) fn line(text: impl AsRef<str>) {
     match sink() {
         Some(sink) => sink.line(text.as_ref()),
-        None => whole(format!("{}\n", text.as_ref()).as_bytes()),
+        None => {
+            let shown = for_reader(text.as_ref(), stdout().is_terminal());
+            whole(format!("{shown}\n").as_bytes());
+        }
     }
 }
 
@@ -152,9 +157,44 @@ pub(crate) fn failure(text: &str) {
 }
 
 fn to_stderr(text: &str) {
+    let shown = for_reader(text, stderr().is_terminal());
     ingest::beside_bar(|| {
-        let _ = writeln!(stderr(), "{text}");
+        let _ = writeln!(stderr(), "{shown}");
     });
+}
+
+/// Gives a text as a terminal may be sent it: what others wrote, such as the name of a file or the
+/// query of an agent, must not steer it. What steers is written as its code, as `U+001B`; the
+/// colours of [`painted`] stay. A pipe and a file get the text as it is.
+fn for_reader(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    if !is_terminal || !text.chars().any(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let kept = KEPT.iter().find(|kept| rest.starts_with(**kept));
+        let n_bytes = kept.map_or(letter.len_utf8(), |kept| kept.len());
+        match kept.is_none() && steers(letter) {
+            true => {
+                let _ = write!(shown, "U+{:04X}", u32::from(letter));
+            }
+            false => shown.push_str(&rest[..n_bytes]),
+        }
+        rest = &rest[n_bytes..];
+    }
+    Cow::Owned(shown)
+}
+
+/// What a terminal may be sent although it steers: the colours of [`painted`], and ends of lines.
+const KEPT: [&str; 7] =
+    ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[32m", "\u{1b}[33m", "\u{1b}[31;1m", "\r\n"];
+
+/// Tells whether a character does something to a terminal, or turns the direction of writing, with
+/// which a name can look like another.
+fn steers(letter: char) -> bool {
+    let is_turn = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    is_turn || (letter.is_control() && letter != '\n' && letter != '\t')
 }
 
 /// Colours a word where stderr is a terminal that shows colours.
@@ -400,6 +440,21 @@ mod tests {
         assert_eq!(painted("PROBLEM", "31;1", false), "PROBLEM");
         assert_eq!(painted("PROBLEM", "31;1", true), "\u{1b}[31;1mPROBLEM\u{1b}[0m");
         assert!(!has_colours(false));
+    }
+
+    #[test]
+    fn nothing_that_others_wrote_steers_a_terminal() {
+        let hostile = "a\u{1b}]0;own\u{7}b\u{9b}31mc\rd\u{202e}e\u{1b}[2Jf\u{7f}";
+        let shown = "aU+001B]0;ownU+0007bU+009B31mcU+000DdU+202EeU+001B[2JfU+007F";
+        assert_eq!(for_reader(hostile, true), shown);
+        assert_eq!(for_reader(hostile, false), hostile, "a program gets names as they are");
+        for own in ["1", "2", "32", "33", "31;1"] {
+            let word = painted("Größe 名前\tשלום\r\n", own, true);
+            assert_eq!(for_reader(&word, true), word);
+        }
+        let all: String = ('\0'..=char::MAX).collect();
+        let kept = for_reader(&all, true).chars().filter(|letter| steers(*letter)).count();
+        assert_eq!(kept, 0);
     }
 
     /// `… hint: run this (hint: run that)`.

@@ -1,7 +1,7 @@
 //! One line for each call, appended to a file that rotates by size.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use fs_err::File;
@@ -87,6 +87,9 @@ pub struct Audit {
 struct Open {
     file: File,
     n_bytes: u64,
+    /// Whether it may end in the middle of a line, which must not take the next one with it: after a
+    /// crash, or on a disk that was full.
+    is_cut: bool,
 }
 
 impl Audit {
@@ -114,7 +117,12 @@ impl Audit {
         line.push(b'\n');
         let mut file = self.file.lock();
         let Some(open_file) = file.as_mut() else { return };
-        if let Err(error) = open_file.file.write_all(&line) {
+        if open_file.is_cut {
+            line.insert(0, b'\n');
+        }
+        let written = open_file.file.write_all(&line);
+        open_file.is_cut = written.is_err();
+        if let Err(error) = written {
             tracing::error!(%error, "an audit entry could not be written");
             return;
         }
@@ -136,6 +144,18 @@ impl Audit {
         Audit::before(folder, None, n_entries, wanted)
     }
 
+    /// Reads the newest entries as [`Audit::tail`] does, and counts the lines among them that are no
+    /// entries, so that nobody takes what is left for all that was written.
+    pub fn tail_and_unread(
+        folder: &Path,
+        n_entries: usize,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> std::io::Result<(Vec<Entry>, usize)> {
+        let mut n_unread = 0;
+        let entries = read_back(folder, None, n_entries, wanted, &mut n_unread)?;
+        Ok((entries, n_unread))
+    }
+
     /// Reads the newest entries that were written before the one with a mark ([`Entry::mark`])
     /// and pass `wanted`, oldest first. Without a mark they are the newest of all; none when the
     /// marked entry is gone, and with it all that were older.
@@ -145,29 +165,7 @@ impl Audit {
         n_entries: usize,
         wanted: impl Fn(&Entry) -> bool,
     ) -> std::io::Result<Vec<Entry>> {
-        let mut newest = VecDeque::new();
-        let mut is_behind_mark = mark.is_none();
-        let files = [current(folder)].into_iter();
-        for path in files.chain((1..=KEPT_FILES).map(|age| rotated(folder, age))) {
-            let file = match File::open(&path) {
-                Ok(file) => file,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
-            };
-            for line in LinesBack::new(file)? {
-                if newest.len() >= n_entries {
-                    return Ok(newest.into());
-                }
-                // A line cut short by a crash is passed over.
-                let Ok(entry) = serde_json::from_slice::<Entry>(&line?) else { continue };
-                if !is_behind_mark {
-                    is_behind_mark = mark.is_some_and(|mark| entry.mark() == mark);
-                } else if wanted(&entry) {
-                    newest.push_front(entry);
-                }
-            }
-        }
-        Ok(newest.into())
+        read_back(folder, mark, n_entries, wanted, &mut 0)
     }
 }
 
@@ -176,6 +174,43 @@ impl Entry {
     pub fn mark(&self) -> String {
         format!("{}/{}/{}", self.at.millis(), self.request, self.tool)
     }
+}
+
+/// Reads entries from the newest back, and counts the lines on the way that are none.
+fn read_back(
+    folder: &Path,
+    mark: Option<&str>,
+    n_entries: usize,
+    wanted: impl Fn(&Entry) -> bool,
+    n_unread: &mut usize,
+) -> std::io::Result<Vec<Entry>> {
+    let mut newest = VecDeque::new();
+    let mut is_behind_mark = mark.is_none();
+    let files = [current(folder)].into_iter();
+    for path in files.chain((1..=KEPT_FILES).map(|age| rotated(folder, age))) {
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for line in LinesBack::new(file)? {
+            if newest.len() >= n_entries {
+                return Ok(newest.into());
+            }
+            let line = line?;
+            // A line cut short by a crash, or damaged, is passed over; an empty one held nothing.
+            let Ok(entry) = serde_json::from_slice::<Entry>(&line) else {
+                *n_unread += usize::from(!line.is_empty());
+                continue;
+            };
+            if !is_behind_mark {
+                is_behind_mark = mark.is_some_and(|mark| entry.mark() == mark);
+            } else if wanted(&entry) {
+                newest.push_front(entry);
+            }
+        }
+    }
+    Ok(newest.into())
 }
 
 fn current(folder: &Path) -> PathBuf {
@@ -189,7 +224,20 @@ fn rotated(folder: &Path, age: usize) -> PathBuf {
 fn open(folder: &Path) -> std::io::Result<Open> {
     let file = private::open_to_append(&current(folder))?;
     let n_bytes = file.metadata()?.len();
-    Ok(Open { file, n_bytes })
+    let is_cut = ends_inside_a_line(&current(folder))?;
+    Ok(Open { file, n_bytes, is_cut })
+}
+
+/// Tells whether a file ends before the end of a line.
+fn ends_inside_a_line(path: &Path) -> std::io::Result<bool> {
+    let mut file = File::open(path)?;
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != [b'\n'])
 }
 
 fn rotate(folder: &Path) -> std::io::Result<Open> {
@@ -268,6 +316,25 @@ mod tests {
         assert_eq!(numbers, [n_entries - 3, n_entries - 2, n_entries - 1]);
         let all = Audit::tail(folder.path(), usize::MAX - 1, |_| true).unwrap();
         assert_eq!(all.len() as u64, n_entries);
+    }
+
+    /// The first call after a crash was lost with the line that the crash had cut.
+    #[test]
+    fn a_torn_line_takes_no_other_with_it_and_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let tail = || Audit::tail_and_unread(folder.path(), 10, |_| true).unwrap();
+        let audit = Audit::open(folder.path()).unwrap();
+        audit.record(&entry(0));
+        assert_eq!(tail().1, 0);
+        drop(audit);
+        let mut torn = OpenOptions::new().append(true).open(current(folder.path())).unwrap();
+        torn.write_all(b"{\"at\":5,\"requ").unwrap();
+        let audit = Audit::open(folder.path()).unwrap();
+        audit.record(&entry(1));
+        audit.record(&entry(2));
+        let (entries, n_unread) = tail();
+        let numbers: Vec<u64> = entries.iter().map(|entry| entry.results).collect();
+        assert_eq!((numbers, n_unread), (vec![0, 1, 2], 1));
     }
 
     #[test]

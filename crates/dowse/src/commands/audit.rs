@@ -16,10 +16,19 @@ const QUERY_CHARS: usize = 60;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<()> {
     let config = load_placed(&args.config, &args.data, Purpose::Look)?.config;
-    let entries = Audit::tail(&config.data_dir.join("audit"), args.entries, |entry| {
+    let folder = config.data_dir.join("audit");
+    let (entries, n_unread) = Audit::tail_and_unread(&folder, args.entries, |entry| {
         args.tool.as_ref().is_none_or(|tool| *tool == entry.tool)
             && args.caller.as_ref().is_none_or(|caller| *caller == entry.caller)
     })?;
+    if n_unread > 0 {
+        let lines = print::counted(n_unread, "line", "lines");
+        print::note(format!(
+            "note: {lines} of the audit in `{}` cannot be read, since they were cut short or \
+             changed; the entries that they held are left out",
+            folder.display()
+        ));
+    }
     if args.json {
         for entry in &entries {
             print::line(serde_json::to_string(entry)?);

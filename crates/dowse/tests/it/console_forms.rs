@@ -376,17 +376,39 @@ fn the_card_of_a_folder_is_sent_anew_as_its_jobs_go_on() {
     let sources = page(server.http(), "/sources", "").text();
     let (_, part) = sources.split_once("data-events=\"/events/folders\"").unwrap();
     assert!(part.split("data-events").next().unwrap().contains("files have text in the index"));
+    let seen = events(&server, "/events/folders", "files have text in the index");
+    assert!(seen.contains("event: folders") && seen.contains("/docs"), "{seen}");
+    // A proxy that gathers what it hands on would show no progress.
+    assert!(seen.contains("x-accel-buffering: no"), "{seen}");
+}
+
+/// The page of all jobs stood still while they went on.
+#[test]
+fn all_jobs_are_sent_anew_as_they_go_on() {
+    let folder = Folder::new();
+    folder.write("docs/a.txt", "a lighthouse of Graz");
+    let config = "[embedder]\nprovider = \"none\"\n[files]\nroots = [\"docs\"]\nwatch = false\n";
+    let server = TestServer::start_in_with(folder, config, &[]);
+    let jobs = page(server.http(), "/jobs", "").text();
+    let (_, watched) = jobs.split_once("data-events=\"").unwrap();
+    let (address, part) = watched.split_once('"').unwrap();
+    assert_eq!(address, "/events/jobs?next=%2Fjobs");
+    assert!(part.trim_start().starts_with("data-part=\"jobs\""), "{part}");
+    let seen = events(&server, address, "Index a folder");
+    assert!(seen.contains("event: jobs"), "{seen}");
+}
+
+/// What a page that stays open is sent, up to some words.
+fn events(server: &TestServer, path: &str, words: &str) -> String {
     let address = server.http().authority().to_owned();
     let mut stream = TcpStream::connect(&address).unwrap();
-    let request = format!("GET /events/folders HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let (mut seen, mut buffer) = (String::new(), [0; 4096]);
-    while !seen.contains("files have text in the index") {
+    while !seen.contains(words) {
         let n_read = stream.read(&mut buffer).unwrap();
         assert!(n_read > 0, "{seen}");
         seen.push_str(&String::from_utf8_lossy(&buffer[..n_read]));
     }
-    assert!(seen.contains("event: folders") && seen.contains("/docs"), "{seen}");
-    // A proxy that gathers what it hands on would show no progress.
-    assert!(seen.contains("x-accel-buffering: no"), "{seen}");
+    seen
 }

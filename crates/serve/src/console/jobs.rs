@@ -9,6 +9,7 @@ use super::knowledge::array;
 use super::layout::{Section, form_token, page, problem, shown};
 use super::lists;
 use super::params::Params;
+use super::progress::JOBS;
 use super::time::{counted, span, thousands};
 use super::viewer::Viewer;
 
@@ -60,23 +61,34 @@ async fn mark(viewer: &Viewer, mut jobs: Vec<Value>) -> Result<Vec<Value>, ToolE
 /// Jobs of which it is looked at whether the person may stop them.
 const MAX_MARKED: usize = 100;
 
-/// `/jobs`: every job that is remembered, a page at a time, the newest first.
+/// Where every job is listed.
+pub(super) const ALL: &str = "/jobs";
+
+/// `/jobs`: every job that is remembered, a page at a time, the newest first, as they go on.
 pub(super) async fn show(viewer: Viewer, params: Params) -> Response {
-    let answer = lists::page_of(&viewer, "/v1/jobs", &params).await;
-    let rows = match &answer {
-        Ok(answer) => mark(&viewer, array(&answer["jobs"]).to_vec()).await,
-        Err(error) => Err(error.clone()),
-    };
+    let watched = viewer.link("/events/jobs", &params.clone().with("next", ALL));
     let body = html! {
         h1 { "Jobs" }
-        @if let Ok(answer) = &answer { (lists::begins_anew(answer)) }
-        @match &rows {
-            Ok(jobs) => (job_rows(&viewer, jobs, "/jobs")),
-            Err(error) => (problem(error)),
-        }
-        @if let Ok(answer) = &answer { (lists::pager(&viewer, "/jobs", &params, answer)) }
+        div data-events=(watched) data-part=(JOBS) { (every(&viewer, &params).await) }
     };
     page(&viewer, Section::Sources, "Jobs", &body)
+}
+
+/// The page of all jobs that an address names, and the ways to the others.
+pub(super) async fn every(viewer: &Viewer, params: &Params) -> Markup {
+    let answer = lists::page_of(viewer, "/v1/jobs", params).await;
+    let rows = match &answer {
+        Ok(answer) => mark(viewer, array(&answer["jobs"]).to_vec()).await,
+        Err(error) => Err(error.clone()),
+    };
+    html! {
+        @if let Ok(answer) = &answer { (lists::begins_anew(answer)) }
+        @match &rows {
+            Ok(jobs) => (job_rows(viewer, jobs, ALL)),
+            Err(error) => (problem(error)),
+        }
+        @if let Ok(answer) = &answer { (lists::pager(viewer, ALL, params, answer)) }
+    }
 }
 
 /// The first jobs of a list, and the way to all of them; `here` is the page that shows them.
@@ -88,7 +100,7 @@ pub(super) fn some(viewer: &Viewer, jobs: &Result<Vec<Value>, ToolError>, here: 
     html! {
         div #jobs {
             (job_rows(viewer, &jobs[..jobs.len().min(SHOWN)], here))
-            @if jobs.len() > SHOWN { p { a href=(viewer.href("/jobs")) { "All jobs" } } }
+            @if jobs.len() > SHOWN { p { a href=(viewer.href(ALL)) { "All jobs" } } }
         }
     }
 }

@@ -67,8 +67,18 @@ fn cells(buckets: &Buckets) -> Markup {
     let n_calls = buckets.last().map_or(0.0, |(_, count)| *count);
     html! {
         td .num { (thousands(n_calls as usize)) }
-        @for share in [0.5, 0.95, 0.99] { td .num { (millis(quantile(buckets, share))) } }
+        @for share in [0.5, 0.95, 0.99] { td .num { (said(buckets, share)) } }
     }
+}
+
+/// A percentile as a person reads it. Behind the longest bound nothing is known but that.
+fn said(buckets: &[(f64, f64)], share: f64) -> String {
+    let value = quantile(buckets, share);
+    if value.is_finite() {
+        return millis(value);
+    }
+    let bounds = buckets.iter().map(|(bound, _)| *bound).filter(|bound| bound.is_finite());
+    format!("over {}", millis(bounds.fold(0.0, f64::max)))
 }
 
 fn millis(seconds: f64) -> String {
@@ -105,7 +115,8 @@ fn histograms(metrics: &str, family: &str, label: &str) -> BTreeMap<String, Buck
     found
 }
 
-/// The value below which a share lies, with the values of a bucket spread evenly in it.
+/// The value below which a share lies, with the values of a bucket spread evenly in it; infinite
+/// where it is behind the longest bound.
 fn quantile(buckets: &[(f64, f64)], share: f64) -> f64 {
     let total = buckets.last().map_or(0.0, |(_, count)| *count);
     let wanted = share * total;
@@ -115,7 +126,7 @@ fn quantile(buckets: &[(f64, f64)], share: f64) -> f64 {
             return if upper.is_finite() {
                 lower + (upper - lower) * (wanted - before) / (count - before)
             } else {
-                lower
+                f64::INFINITY
             };
         }
         (before, lower) = (*count, *upper);
@@ -150,5 +161,10 @@ mod tests {
         let skipped = counters(&text, "dowse_stages_skipped_total{", "stage");
         assert_eq!(skipped.get("cross_encoder"), Some(&1.0));
         assert_eq!(quantile(&[], 0.5), 0.0);
+        // As an export of many rows takes.
+        metrics.called("slow", Outcome::Ok, Duration::from_secs(3_600), 0);
+        let tools = histograms(&metrics.render(), "dowse_call_seconds_bucket{", "tool");
+        assert!(said(&tools["slow"], 0.5).starts_with("over "), "{:?}", tools["slow"]);
+        assert!(!said(&tools["search"], 0.99).starts_with("over "));
     }
 }

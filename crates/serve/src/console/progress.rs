@@ -20,10 +20,14 @@ pub(super) const FILES: &str = "files";
 /// Sends the jobs as they go on.
 pub(super) async fn jobs(viewer: Viewer, params: Params) -> Response {
     while_busy(viewer, move |viewer| {
-        let here = params.get("next").unwrap_or(sources::HERE).to_owned();
+        let params = params.clone();
         async move {
+            let here = params.get("next").unwrap_or(sources::HERE);
+            if here == jobs::ALL {
+                return vec![(JOBS, jobs::every(&viewer, &params.without("next")).await)];
+            }
             let jobs = jobs::list(&viewer).await;
-            vec![(JOBS, jobs::some(&viewer, &jobs, &here))]
+            vec![(JOBS, jobs::some(&viewer, &jobs, here))]
         }
     })
 }

@@ -43,6 +43,14 @@ fn of_file(client: &str, file: &Path, key: &str) -> Vec<Finding> {
             )];
         }
     };
+    let is_usable = |value: &Value| value.is_object() || value.is_null();
+    if !is_usable(&whole) || !is_usable(&whole[key]) {
+        return vec![Finding::problem(
+            &check,
+            format!("{shown} has no object `{key}`, so the client has no servers"),
+            "fix the file; `dowse connect CLIENT FOLDER` prints what belongs into it",
+        )];
+    }
     let servers = whole[key].as_object().into_iter().flatten();
     servers.filter_map(|(name, entry)| of_entry(&check, &shown.to_string(), name, entry)).collect()
 }
@@ -91,7 +99,14 @@ fn of_entry(check: &str, file: &str, name: &str, entry: &Value) -> Option<Findin
     let bridged = args.iter().find(|arg| arg.starts_with("http://") || arg.starts_with("https://"));
     let called = entry["url"].as_str().or_else(|| entry["httpUrl"].as_str());
     let Some(url) = called.or(bridged.copied().filter(|_| !is_own)) else {
-        return command.map(|it| Finding::ok(check, format!("`{name}` starts `{it}`")));
+        return Some(match command {
+            Some(command) => Finding::ok(check, format!("`{name}` starts `{command}`")),
+            None => {
+                let what =
+                    format!("`{name}` in {file} says neither what to start nor what to call");
+                Finding::problem(check, what, again)
+            }
+        });
     };
     Some(of_address(check, &format!("`{name}` in {file}"), url, entry))
 }
@@ -250,12 +265,36 @@ mod tests {
         let closed = look(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).unwrap();
         assert_eq!(closed.state, State::Problem);
         assert_eq!(of_entry("c", "f", "other", &json!({ "command": "npx" })), None);
+        assert_eq!(of_entry("c", "f", "other", &json!({})), None);
+        for nothing in [json!({}), json!("dowse"), json!({ "command": ["dowse", "mcp"] })] {
+            assert_eq!(look(nothing).unwrap().state, State::Problem);
+        }
         for (words, state) in [
             (["--from", "dowse-search", "dowse", "mcp", env!("CARGO_MANIFEST_DIR")], State::Ok),
             (["--from", "dowse-search", "dowse", "mcp", "/nowhere/documents"], State::Problem),
         ] {
             let found = look(json!({ "command": "sh", "args": words })).unwrap();
             assert_eq!(found.state, state, "{found:?}");
+        }
+    }
+
+    /// A client reads nothing of a file whose form it does not know, and says nothing either.
+    #[test]
+    fn a_file_of_another_form_is_a_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcp.json");
+        for (text, n_problems) in [
+            ("[1, 2]", 1),
+            ("{\"mcpServers\": []}", 1),
+            ("{\"mcpServers\": \"dowse\"}", 1),
+            ("{\"mcpServers\": {}}", 0),
+            ("{\"theme\": \"dark\"}", 0),
+            ("", 0),
+        ] {
+            fs_err::write(&file, text).unwrap();
+            let found = of_file("x", &file, "mcpServers");
+            assert_eq!(found.len(), n_problems, "{text}: {found:?}");
+            assert!(found.iter().all(|finding| finding.state == State::Problem));
         }
     }
 
