@@ -181,7 +181,7 @@ impl Column {
         }
         let is_private = match &self.distinct {
             Distinct::Text(texts) => {
-                shown::shown_text(&self.name, texts.value(code as usize)).is_some()
+                shown::public_pieces(&self.name, texts.value(code as usize)).is_some()
             }
             Distinct::Integers(_) | Distinct::Reals(_) | Distinct::Decimals(_) => {
                 shown::is_hidden(&self.name, &self.distinct.value(code))

@@ -352,10 +352,10 @@ impl Error {
     }
 }
 
-/// Tells by PostgreSQL's code whether the database is away or has other tables, columns or rights
-/// than the schema says.
-fn is_of_source(code: &str) -> bool {
-    const CODES: [&str; 4] = ["53300", "42P01", "42703", "42501"];
+/// Tells by PostgreSQL's code whether the database is away or has other tables, columns, rights or
+/// extensions than the configuration says.
+pub fn is_of_source(code: &str) -> bool {
+    const CODES: [&str; 5] = ["53300", "42P01", "42703", "42501", "42883"];
     const CLASSES: [&str; 3] = ["57P", "28", "3D"];
     CODES.contains(&code) || CLASSES.iter().any(|class| code.starts_with(class))
 }

@@ -78,7 +78,7 @@ pub use away::ReopeningTable;
 pub use column::Column;
 pub use dataset::Dataset;
 pub use decimal::Decimal;
-pub use error::{Error, Result};
+pub use error::{Error, Result, is_of_source};
 pub use live::{INLINE_RELOAD_BYTES, LiveTable};
 pub use load::{
     Format, LoadReport, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_SOURCE_BYTES, Misfit,

@@ -350,7 +350,19 @@ pub(crate) fn check_private_pieces(table: &dyn Table) {
     assert_eq!(total(equal("+40 722 123 456"), Sight::Shown), 0);
     let range = Range { low: "+40 722".into(), high: "+40 723".into() };
     assert_eq!(total(Test::Within(vec![range]), Sight::Shown), 0);
-    for test in [contains("ana@"), starts("+40 722"), equal("+40 722 123 456")] {
+    // What is shown in place of a private piece opens nothing: neither a guess beside the mark, nor
+    // a letter or a range that holds the mark, too.
+    let guess = Test::AnyOf(vec!["+40 722 123 456".into(), "[phone]".into()]);
+    assert_eq!(total(guess.clone(), Sight::Whole), 1);
+    let around = Test::Within(vec![Range { low: "+40 722".into(), high: "[z".into() }]);
+    assert_eq!(total(around.clone(), Sight::Whole), 1);
+    assert_eq!(total(contains("m"), Sight::Whole), 1);
+    for test in [guess.clone(), around.clone(), contains("m"), equal("[phone]")] {
+        assert_eq!(total(test.clone(), Sight::Shown), 0, "{test:?}");
+    }
+    let from_letter = Test::Within(vec![Range { low: "write".into(), high: Value::Null }]);
+    assert_eq!(total(from_letter, Sight::Shown), 1, "the beginning is public");
+    for test in [contains("ana@"), starts("+40 722"), equal("+40 722 123 456"), guess, around] {
         assert_eq!(total(Test::Not(Box::new(test)), Sight::Shown), 3, "nothing is left out");
     }
     assert_eq!(total(Test::Not(Box::new(contains("write"))), Sight::Shown), 2);

@@ -85,8 +85,8 @@ impl Service {
                 Ok(snapshot) => snapshot,
                 // A source that is away stops nothing: it is tried again when it is asked.
                 Err(error) if error.is_away() => {
-                    let category = &config.category;
-                    tracing::warn!(category, %error, "the source of a dimension cannot be reached");
+                    let (category, reason) = (&config.category, model::with_causes(&error));
+                    tracing::warn!(category, reason, "the source of a dimension cannot be used");
                     Snapshot::away(&config, &error)?
                 }
                 Err(error) => return Err(error),
@@ -187,8 +187,12 @@ impl Service {
             let config = before.dimension.config.clone();
             let category = config.category.clone();
             match Snapshot::load(&config, &loaded.source, None) {
-                // A database says only that time went by; its vectors are still right then.
-                Ok(snapshot) if snapshot.dimension.has_same_rows(&before.dimension) => {
+                // A database says only that time went by; its vectors are still right then. What
+                // was away had no rows, and neither has one that is asked where the data is.
+                Ok(snapshot)
+                    if before.away.is_none()
+                        && snapshot.dimension.has_same_rows(&before.dimension) =>
+                {
                     loaded.snapshot.store(Arc::new(before.at_version(snapshot.version)));
                 }
                 Ok(mut snapshot) => {

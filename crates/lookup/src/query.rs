@@ -4,7 +4,7 @@ use ahash::AHashMap;
 
 use crate::evidence::EvidenceIdx;
 use crate::expansion::Expansion;
-use crate::index::Index;
+use crate::index::{Index, NameIdx};
 use crate::token::{Token, tokens};
 use crate::vocabulary::{WordIdx, is_number, is_wide};
 use crate::weights;
@@ -74,6 +74,38 @@ pub(crate) fn without_unknown_numbers(index: &Index, text: &str) -> Option<Readi
     let says_something =
         left.iter().any(|token| nature(&token.folded) == Nature::Plain && is_known(token));
     (left.len() < n_before && says_something).then(|| reading(index, left, UNKNOWN_NUMBER))
+}
+
+/// Reads a word as two of one name that lost the space between them, however short they are:
+/// `LaPaz`, `ATT` for `AT&T`. Nearly every word begins or ends like some short one, so this is for
+/// queries that found nothing.
+pub(crate) fn with_short_parts(index: &Index, text: &str) -> Option<Reading> {
+    let tokens = tokens(text);
+    let is_of_one_name = |first: &str, second: &str| {
+        let find = |part: &str| index.vocabulary.find(part);
+        let (Some(first), Some(second)) = (find(first), find(second)) else { return false };
+        let holds_both = |name: &NameIdx| {
+            let words = index.words_of(&index.names[*name as usize]);
+            [first, second].iter().all(|part| words.iter().any(|word| word.word == *part))
+        };
+        index.postings[second as usize].iter().any(holds_both)
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        if is_number(&token.folded)
+            || nature(&token.folded) != Nature::Plain
+            || index.vocabulary.find(&token.folded).is_some()
+        {
+            continue;
+        }
+        let mut cuts =
+            token.folded.char_indices().skip(1).map(|(place, _)| token.folded.split_at(place));
+        if let Some((first, second)) = cuts.find(|(first, second)| is_of_one_name(first, second)) {
+            let mut recut = tokens.clone();
+            recut.splice(at..=at, parts(token, first, second));
+            return Some(reading(index, recut, RECUT_COST));
+        }
+    }
+    None
 }
 
 fn reading(index: &Index, tokens: Vec<Token>, factor: f32) -> Reading {

@@ -8,7 +8,7 @@ use crate::candidates::{MAX_SCORED, candidates};
 use crate::entry::{Answer, EntryIdx, How, Match, Request};
 use crate::evidence::EvidenceIdx;
 use crate::index::{Index, NameIdx, NameSource};
-use crate::query::{readings, without_unknown_numbers};
+use crate::query::{readings, with_short_parts, without_unknown_numbers};
 use crate::score::{Needed, Scored, score};
 use crate::short_names::{ShortName, short_names};
 use crate::token::{folded_name, spelled_name, tokens};
@@ -72,14 +72,16 @@ impl Index {
             answer.is_total_exact &=
                 candidates.is_complete && candidates.n_covering == candidates.names.len();
         }
-        if found.by_entry.is_empty()
-            && let Some(reading) = without_unknown_numbers(self, request.text)
-        {
-            let names = candidates(self, &reading, n_scored).names;
-            let needed = Needed::by(self, &reading, &names);
-            for name in names {
-                let record = &self.names[name as usize];
-                found.add_name(name, score(self, &reading, &needed, record));
+        for read_otherwise in [with_short_parts, without_unknown_numbers] {
+            if found.by_entry.is_empty()
+                && let Some(reading) = read_otherwise(self, request.text)
+            {
+                let names = candidates(self, &reading, n_scored).names;
+                let needed = Needed::by(self, &reading, &names);
+                for name in names {
+                    let record = &self.names[name as usize];
+                    found.add_name(name, score(self, &reading, &needed, record));
+                }
             }
         }
         if found.by_entry.is_empty() {

@@ -1,4 +1,4 @@
-//! Names of two to four letters with a slip: `eu` for `Leu`, `uRs` for `Rus`.
+//! Names of two to four letters with a slip: `eu` for `Leu`, `uRs` for `Rus`, `青林県` for `青森県`.
 //!
 //! Nearly every short word is one slip away from some other, so these are looked for only where
 //! nothing else was found, and only among names of which everything else agrees. They are never
@@ -12,6 +12,9 @@ use crate::words::{Nature, nature};
 
 /// The letters of a word of a query that may be such a name.
 const WRITTEN_CHARS: std::ops::RangeInclusive<usize> = 2..=4;
+
+/// The least characters, of the longer of both, of a name in Han, kana or hangul with a slip.
+const LEAST_WIDE_CHARS: usize = 3;
 
 /// What a name is worth before its slip is taken off: little, and more than the least.
 const WITHOUT_SLIP: f32 = 0.62;
@@ -36,12 +39,16 @@ pub(crate) fn short_names(index: &Index, text: &str) -> Vec<ShortName> {
             || is_name
             || says_kind
             || is_number(&token.folded)
-            || written.iter().copied().any(is_wide)
         {
             continue;
         }
+        let is_word_each = written.iter().copied().any(is_wide);
         for word in index.vocabulary.short_words() {
             let meant: Vec<char> = index.vocabulary.word(*word).folded.chars().collect();
+            // Of characters that are a word each two must stay, or one word in common is enough.
+            if is_word_each && written.len().max(meant.len()) < LEAST_WIDE_CHARS {
+                continue;
+            }
             let cost = typo::cost(&written, &meant, Orthographies::Two, typo::ONE);
             let Some(cost) = cost else { continue };
             for name in &index.postings[*word as usize] {

@@ -667,6 +667,26 @@ fn a_letter_in_place_of_a_space_is_one_slip() {
     check("CLUJXNAPOCA", Some("MUNICIPIUL CLUJ-NAPOCA"));
 }
 
+#[test]
+fn a_space_that_is_lost_beside_a_short_word_is_one_slip() {
+    let names = ["La Paz", "El Alto", "Tg. Jiu", "AT&T", "רמת גן", "Alba", "Pazardzhik", "Lapte"];
+    let index = Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
+    for (query, name) in [
+        ("LaPaz", "La Paz"),
+        ("elalto", "El Alto"),
+        ("TgJiu", "Tg. Jiu"),
+        ("ATT", "AT&T"),
+        ("רמתגן", "רמת גן"),
+    ] {
+        let matches = index.lookup(&request(query)).matches;
+        let first = matches.first().map(|found| found.matched.as_str());
+        assert_eq!(first, Some(name), "`{query}`: {matches:?}");
+    }
+    for junk in ["elpaz", "laalto", "tgalto"] {
+        assert!(index.lookup(&request(junk)).matches.is_empty(), "`{junk}` is of two names");
+    }
+}
+
 /// Villages of two counties, as a gazetteer lists them.
 fn villages() -> Index {
     let of = |(value, (name, county)): (usize, &(&str, &str))| Entry {
@@ -754,7 +774,22 @@ fn slips(name: &str) -> Vec<String> {
 
 #[test]
 fn every_slip_in_a_short_name_finds_it() {
-    let names = ["Ip", "Leu", "Rus", "Sâg", "Hof", "Apa", "Bixad", "Saint-Lô", "Del Rio", "Stei"];
+    let names = [
+        "Ip",
+        "Leu",
+        "Rus",
+        "Sâg",
+        "Hof",
+        "Apa",
+        "Bixad",
+        "Saint-Lô",
+        "Del Rio",
+        "Stei",
+        "北海道",
+        "青森県",
+        "教育部",
+        "경기도",
+    ];
     let index = Index::build(names.iter().enumerate().map(|(at, name)| entry(at, name)).collect());
     for name in names {
         for query in slips(name) {
@@ -764,6 +799,10 @@ fn every_slip_in_a_short_name_finds_it() {
         }
     }
     assert_eq!(taken(&names, "eu"), None, "never sure");
+    assert_eq!(taken(&names, "青林県"), None, "never sure");
+    for junk in ["育児", "青年", "京都府", "北極"] {
+        assert!(index.lookup(&request(junk)).matches.is_empty(), "`{junk}` has one sign in common");
+    }
     for junk in ["xyz", "qwrt", "Rus de nimic", "eu xyz", "Saint xqz"] {
         let found = index.lookup(&request(junk)).matches;
         let sure = found.iter().any(|found| found.matched != "Rus" && found.matched != "Saint-Lô");

@@ -289,6 +289,25 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_beside_a_guess_does_not_tell_whether_it_is_right() {
+        let folder = tempfile::tempdir().unwrap();
+        let service = service(folder.path());
+        let (caller, soon) = (Caller::local_admin(), Deadline::after(Duration::from_secs(60)));
+        let total = |field: &str, operator: &str, values: &[&str]| {
+            let values = values.iter().map(|value| Cell::from(*value)).collect();
+            let filters = Filters::from_iter([(operator, Cell::List(values))]);
+            let filters = Filters::from_iter([(field, filters)]);
+            let request = QueryRequest { filters, ..QueryRequest::default() };
+            service.query(&caller, &request, &soon).unwrap().total
+        };
+        for guess in ["ana@example.org", "eve@example.org"] {
+            assert_eq!(total("mail", "in", &[guess, "[email]"]), 0);
+            assert_eq!(total("mail", "in", &[guess, "[email]", "cid"]), 1);
+        }
+        assert_eq!(total("mail", "in", &["[email]"]), 0);
+    }
+
+    #[test]
     fn tokens_do_not_tell_addresses() {
         use base64::Engine as _;
         let folder = tempfile::tempdir().unwrap();

@@ -121,3 +121,33 @@ fn what_is_asked_of_the_whole_table_is_the_same_as_of_its_rows() {
         check(n_values, &[], Some([-2500, 2500]), &OPS);
     }
 }
+
+/// The sum of so many is no float, and a mean of the rounded sum is greater than each of them.
+#[test]
+fn the_mean_of_equal_numbers_is_the_number() {
+    for (number, n_rows) in [("123456789012345", 107), ("0.1", 10), ("-99999.99", 33)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        // The small one makes floats of all.
+        let rows = format!("1,{number}\n").repeat(n_rows);
+        fs_err::write(&path, format!("g,v\n2,0.0000001\n{rows}")).unwrap();
+        let columns = ["g", "v"].map(|name| ColumnSpec::new(name, Kind::Number)).to_vec();
+        let table = Dataset::read(&path, &TableSpec::of(columns)).unwrap();
+        for group_by in [&["g"][..], &[]] {
+            let query = Aggregate {
+                filters: vec![Filter::new("g", Test::AnyOf(vec![Value::Integer(1)]))],
+                group_by: group_by
+                    .iter()
+                    .map(|name| Grouping { column: (*name).to_owned(), by: GroupBy::Value })
+                    .collect(),
+                measures: vec![Measure { op: Op::Avg, column: Some("v".to_owned()) }],
+                limit: usize::MAX,
+                ..Aggregate::default()
+            };
+            let answer =
+                table.aggregate(&query, &Deadline::after(Duration::from_secs(60))).unwrap();
+            let mean = answer.rows[0].last().and_then(Value::as_f64);
+            assert_eq!(mean, number.parse().ok(), "{group_by:?}");
+        }
+    }
+}

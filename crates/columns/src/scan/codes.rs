@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::containing::containing;
 use crate::column::{Distinct, NULL_CODE};
 use crate::query::{Range, Sight, Test, Unmatched};
-use crate::shown::{holds, shown_text};
+use crate::shown::{holds_in_public, public_pieces};
 use crate::{Column, Error, Kind, Result, Value, decimal};
 
 /// How many values one thread looks at for private pieces.
@@ -71,8 +71,8 @@ fn seen(column: &Column, set: CodeSet, test: &Test, sight: Sight) -> CodeSet {
     let is_private = |code: &u32| column.is_private(*code);
     let passes_by_private = |code: &u32| {
         let Distinct::Text(texts) = &column.distinct else { return true };
-        let shown = shown_text(column.name(), texts.value(*code as usize));
-        shown.is_some_and(|shown| !holds(test, &shown))
+        let pieces = public_pieces(column.name(), texts.value(*code as usize));
+        pieces.is_some_and(|pieces| !holds_in_public(test, &pieces))
     };
     if sight == Sight::Whole || set == CodeSet::Nothing {
         return set;

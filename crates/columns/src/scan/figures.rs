@@ -8,7 +8,7 @@ use crate::{Column, Op, Value, decimal};
 /// A sum of one kind of number.
 pub(super) enum Total {
     Whole(i128),
-    Real(f64),
+    Real(Sum),
     Decimal(decimal::Total),
 }
 
@@ -16,7 +16,7 @@ impl Total {
     pub(super) fn sum(self) -> Value {
         match self {
             Total::Whole(sum) => whole_sum(sum),
-            Total::Real(sum) => Value::Real(sum),
+            Total::Real(sum) => Value::Real(sum.value()),
             Total::Decimal(sum) => sum.sum(),
         }
     }
@@ -24,7 +24,7 @@ impl Total {
     pub(super) fn mean(self, n_values: u64) -> Value {
         match self {
             Total::Whole(sum) => whole_mean(sum, n_values),
-            Total::Real(sum) => Value::Real(sum / n_values as f64),
+            Total::Real(sum) => Value::Real(sum.mean(n_values)),
             Total::Decimal(sum) => sum.mean(n_values),
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn total(column: &Column, values: impl Iterator<Item = (u32, u64)>) -
             for (code, times) in values {
                 sum.add_times(numbers.value(code as usize), times as f64);
             }
-            Total::Real(sum.value())
+            Total::Real(sum)
         }
         Distinct::Decimals(numbers) => {
             let mut sum = decimal::Total::at(numbers.scale().unsigned_abs());
@@ -52,7 +52,9 @@ pub(super) fn total(column: &Column, values: impl Iterator<Item = (u32, u64)>) -
             }
             Total::Decimal(sum)
         }
-        Distinct::Text(_) | Distinct::Booleans(_) | Distinct::Timestamps(_) => Total::Real(0.0),
+        Distinct::Text(_) | Distinct::Booleans(_) | Distinct::Timestamps(_) => {
+            Total::Real(Sum::default())
+        }
     }
 }
 

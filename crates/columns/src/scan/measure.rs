@@ -399,7 +399,7 @@ impl Running {
         }
         let total = match self.whole.get(group) {
             Some(sum) => Total::Whole(i128::from(*sum)),
-            None => Total::Real(self.real.get(group).map_or(0.0, |sum| sum.value())),
+            None => Total::Real(self.real.get(group).copied().unwrap_or_default()),
         };
         match op {
             Op::Sum => total.sum(),

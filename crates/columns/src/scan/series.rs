@@ -308,4 +308,12 @@ impl Sum {
     pub(super) fn value(self) -> f64 {
         self.sum + self.lost
     }
+
+    /// Divides the sum before it is rounded: the mean of equal numbers is the number.
+    pub(super) fn mean(self, n_values: u64) -> f64 {
+        let n_values = n_values as f64;
+        let mean = self.value() / n_values;
+        let rest = mean.mul_add(-n_values, self.sum) + self.lost;
+        if rest.is_finite() { mean + rest / n_values } else { mean }
+    }
 }

@@ -8,7 +8,7 @@ use super::answer::{Run, value_shape_of};
 use super::statement::{Condition, Dialect, SqlColumn, Statement, Target, Where};
 use super::writer::Writer;
 use crate::query::{AnyGroup, Filter, Sight, Test};
-use crate::shown::{MIN_PRIVATE_NUMBER, holds, is_hidden, shown_text};
+use crate::shown::{MIN_PRIVATE_NUMBER, holds_in_public, is_hidden, public_pieces};
 use crate::{Error, Kind, Result, Value};
 
 /// The most values of one condition that are looked at and left out.
@@ -96,7 +96,7 @@ fn hidden(
     let n_rows = rows.len();
     let is_hidden = |value: &Value| match value {
         Value::Text(text) => {
-            shown_text(&column.name, text).is_some_and(|shown| !holds(test, &shown))
+            public_pieces(&column.name, text).is_some_and(|pieces| !holds_in_public(test, &pieces))
         }
         Value::Integer(_) | Value::Real(_) | Value::Decimal(_) => is_hidden(&column.name, value),
         Value::Null | Value::Boolean(_) | Value::Timestamp(_) | Value::List(_) => false,

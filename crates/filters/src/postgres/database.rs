@@ -62,11 +62,12 @@ impl From<SessionError> for Failure {
 }
 
 impl Failure {
-    /// Tells whether the server cannot be reached now; what it answered is not about that.
+    /// Tells whether the server cannot be reached now, or lacks what its owner can give it: a
+    /// table, a right, an extension.
     pub fn is_away(&self) -> bool {
         match self {
             Failure::Refused(cause) => {
-                cause.code().is_none_or(|code| code.code().starts_with("57P"))
+                cause.code().is_none_or(|code| columns::is_of_source(code.code()))
             }
             Failure::TimedOut => true,
             Failure::BadAddress(_) | Failure::NoThreads(_) => false,

@@ -307,6 +307,43 @@ fn a_statement_that_takes_too_long_is_ended_and_said() {
     assert!(error.is_away() && !error.is_timed_out(), "{error}");
 }
 
+/// An extension that was missing ended the start of everything else.
+#[test]
+fn a_database_without_its_extensions_stops_nothing_and_comes_back() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.run(
+        "CREATE TABLE towns (id text, name text); INSERT INTO towns VALUES ('1', 'Zara'), ('2', 'Ucea')",
+    );
+    let dimension = |engine: &str, table: &str| {
+        serde_json::from_value(json!({
+            "category": format!("{engine}_{table}"), "engine": engine, "value": "id",
+            "source": format!("{}#{table}", postgres.url()), "filter_key": "ids", "name": "name",
+        }))
+        .unwrap()
+    };
+    let service = Service::open(Settings {
+        folder: std::env::temp_dir(),
+        filters: FiltersConfig::default(),
+        dimensions: vec![
+            dimension("memory", "towns"),
+            dimension("postgres", "towns"),
+            dimension("postgres", "nowhere"),
+        ],
+        name_embedder: None,
+    })
+    .unwrap();
+    let find =
+        |category: &str| tests::call(&service, &json!({"category": category, "query": "zara"}));
+    assert_eq!(find("memory_towns")["results"][0]["filterValue"], "1");
+    for category in ["postgres_towns", "postgres_nowhere"] {
+        let away = find(category)["error"].as_str().unwrap_or_default().to_owned();
+        assert!(away.starts_with("UNAVAILABLE"), "{away}");
+    }
+    postgres.run("CREATE EXTENSION pg_trgm; CREATE EXTENSION unaccent");
+    service.reload_changed();
+    assert_eq!(find("postgres_towns")["results"][0]["filterValue"], "1");
+}
+
 /// One connection served all lookups one after the other, so that a slow one held up the others.
 #[test]
 fn a_slow_statement_holds_up_no_other() {
