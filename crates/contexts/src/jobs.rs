@@ -127,8 +127,8 @@ impl Service {
         if Table::load(self.catalogue(), &table.id)?.is_none() {
             // Deleted meanwhile: its own job may have run before the chunks were written.
             self.drop_chunks(&table.namespace())?;
-        } else if changes.added > 0 {
-            self.0.vectors.wake();
+        } else {
+            self.0.vectors.written(table.namespace());
         }
         Ok(json!(changes))
     }

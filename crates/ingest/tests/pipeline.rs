@@ -391,6 +391,36 @@ fn a_process_without_a_worker_makes_what_was_asked_for() {
     assert_eq!(other.debt([&namespace()]).unwrap().n_without, 20);
 }
 
+/// A command that writes and ends left its vectors to a server that may never run, and what shares
+/// no word with a question was not found.
+#[test]
+fn a_process_without_a_worker_makes_what_it_wrote_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let names = ["own", "of_others", "of_another_model"].map(NamespaceId::new);
+    let another = Embedding::space_of(&LetterCounter {
+        id: EmbedderId::new("letters", "0"),
+        n_embedded: 0.into(),
+    });
+    for (name, space) in names.iter().zip([None, None, Some(another)]) {
+        store.create_namespace(name, &Manifest::current(space)).unwrap();
+        let pipeline = Pipeline::in_process(store.clone(), name.clone(), Cut::prose());
+        let items = (0..70).map(|n| markdown(&format!("d{n:03}"), "1", &format!("Number {n}.")));
+        pipeline.run(&mut ListSource::new(items.collect()), &Progress::silent()).unwrap();
+    }
+    let id = EmbedderId::new("letters", "1");
+    let embedder = Arc::new(LetterCounter { id, n_embedded: 0.into() });
+    let vectors = Vectors::new(store, Arc::new(EmbedderSlot::holding(embedder)));
+    assert_eq!(vectors.pay_written(&Progress::silent()).unwrap(), 0, "nothing was written");
+    let [own, of_others, of_another_model] = &names;
+    vectors.written(own.clone());
+    vectors.written(of_another_model.clone());
+    assert_eq!(vectors.pay_written(&Progress::silent()).unwrap(), 70);
+    let n_without = |name| vectors.debt([name]).unwrap().n_without;
+    assert_eq!([own, of_others, of_another_model].map(n_without), [0, 70, 70]);
+    assert_eq!(vectors.pay_written(&Progress::silent()).unwrap(), 0, "it is done");
+}
+
 /// A base that was asked waited for its vectors until a larger one had all of its own.
 #[test]
 fn what_is_asked_does_not_wait_behind_what_is_larger() {

@@ -96,6 +96,16 @@ pub(crate) struct Source {
 }
 
 impl Service {
+    /// Fails where a collection that is to follow a folder is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError::NotFound`] when there is no such collection.
+    pub fn ensure_can_follow(&self, collection: &CollectionId) -> Result<()> {
+        let found = Collection::load(&*self.0.catalogue, collection)?;
+        found.map(drop).ok_or_else(|| Error::missing("Collection", collection))
+    }
+
     /// Brings the documents of a collection up to the files of a folder, in the order in which they
     /// are listed, until the time is over: another call goes on. To find out what is known takes
     /// time of its own, and what is done lasts longer than that. `open` opens one of them, and no

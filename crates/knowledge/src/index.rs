@@ -64,7 +64,7 @@ impl Service {
         // While more waits, the job after this one is followed: one summary serves them all.
         match self.documents_waiting_in(&collection.id).map_err(job_failure)?.is_empty() {
             true => self.follow_up(&collection).map_err(job_failure)?,
-            false => self.0.vectors.wake(),
+            false => self.0.vectors.written(collection.namespace()),
         }
         if n_written == 0 && n_failed > 0 {
             return Err(JobFailure::Final(

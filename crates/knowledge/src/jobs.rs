@@ -179,7 +179,7 @@ impl Service {
     /// Lets vectors and summary follow what changed in a collection. The summary is made after all
     /// that waits now, and one run serves every change before it.
     pub(crate) fn follow_up(&self, collection: &Collection) -> Result<()> {
-        self.0.vectors.wake();
+        self.0.vectors.written(collection.namespace());
         let summary = OfCollection {
             knowledge_base: collection.knowledge_base_id.clone(),
             collection: collection.id.clone(),

@@ -26,8 +26,8 @@ use crate::config::{Config, Purpose, is_without_model};
 use crate::control::Typed;
 use crate::print;
 use crate::wiring::{
-    FOLDER_HINT, Jobs, SharedState, app, describe_store, failing_embedder, failing_llm,
-    failing_reranker, folder_away,
+    FOLDER_HINT, FeedProblems, Jobs, SharedState, app, describe_store, failing_embedder,
+    failing_llm, failing_reranker, folder_away,
 };
 
 /// How long databases have to say what they hold.
@@ -215,6 +215,7 @@ pub(super) fn health(
     options: &CheckOptions,
 ) -> anyhow::Result<Health> {
     let caller = Caller::local_admin();
+    FeedProblems::look(shared_state);
     let mut health = (app.readiness)();
     for folder in app.files.iter().flat_map(|files| files.unreachable_roots(&caller)) {
         let problem = folder_away(&folder);

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use ingest::{Job, JobState};
+use infer::ModelState;
+use ingest::{Job, JobProgress, JobState, Progress};
 use model::{Caller, Deadline, TenantId};
 use serde_json::{Value, json};
+use store::Access;
 
 use crate::cli::{ConfigArgs, DataArgs};
 use crate::commands::Outcome;
@@ -23,6 +25,9 @@ use crate::wiring::{Jobs, SharedState};
 
 /// How long a command waits between two looks at its job.
 const JOB_WAIT: Duration = Duration::from_secs(1);
+
+/// How often it is looked how far vectors are.
+const VECTOR_STEP: Duration = Duration::from_millis(200);
 
 /// Flags of commands that work on the objects of a tenant.
 #[derive(Debug, Clone, Args)]
@@ -140,6 +145,52 @@ impl Session {
             return print::json(&json!({ "id": id }));
         }
         print::note(sentence);
+        Ok(())
+    }
+
+    /// Makes the vectors of what the command wrote and of what it found, in a process that ends with
+    /// it: nobody else does as long as no server runs. What cannot be made is left to the next one.
+    pub(super) fn finish_vectors(&self) -> anyhow::Result<()> {
+        let kept = self.shared_state.open_store()?;
+        kept.pay_asked();
+        let vectors = &kept.vectors;
+        let n_missing = vectors.debt_of_written()?.n_without;
+        if n_missing == 0 || kept.store.access() == Access::Read {
+            return Ok(());
+        }
+        let (bar, progress) = (print::Bar::new(), Progress::silent());
+        let made = std::thread::scope(|scope| {
+            let paying = scope.spawn(|| vectors.pay_written(&progress));
+            while !paying.is_finished() {
+                std::thread::park_timeout(VECTOR_STEP);
+                if print::ensure_reader().is_err() {
+                    progress.cancel();
+                }
+                let n_without = vectors.debt_of_written().map_or(n_missing, |debt| debt.n_without);
+                bar.show(&JobProgress {
+                    stage: ingest::Stage::Embedding.as_str().to_owned(),
+                    n_done: n_missing.saturating_sub(n_without),
+                    n_total: Some(n_missing),
+                    ..JobProgress::default()
+                });
+            }
+            paying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        drop(bar);
+        if let Err(error) = made {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(
+                error,
+                "vectors could not be made; a server or the next search tries again"
+            );
+        }
+        // One that was never downloaded is no failure, and searches say it.
+        let state = self.shared_state.embedder.state();
+        if matches!(state, ModelState::ProviderDown { .. } | ModelState::Broken { .. })
+            && let Some(warning) = state.warning()
+        {
+            print::note(format!("note: {}", warning.message));
+        }
         Ok(())
     }
 

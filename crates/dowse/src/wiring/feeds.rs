@@ -41,6 +41,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// has changed meanwhile.
 const LONGEST_STEP: Duration = Duration::from_millis(500);
 
+/// What is said of a folder that is away.
+const NOT_THERE: &str = "it does not exist, or may not be read";
+
 /// Files that are named when they are left out.
 const MAX_NAMED: usize = 5;
 
@@ -53,6 +56,22 @@ impl FeedProblems {
     pub(crate) fn all(&self) -> Vec<String> {
         let problems = self.0.lock();
         problems.iter().map(|(path, problem)| format!("`{}`: {problem}", path.display())).collect()
+    }
+
+    /// Looks which folders of the moment cannot be followed at all, for a process that follows none
+    /// itself; what is known already stays as it is said.
+    pub(crate) fn look(shared_state: &SharedState) {
+        let Some(feeds) = shared_state.feeds.load_full() else { return };
+        let Some(service) = shared_state.knowledge.get() else { return };
+        for config in &feeds.knowledge.folders {
+            let folder = feeds.place_of(config);
+            let problem = match service.ensure_can_follow(&config.collection) {
+                _ if !folder.is_dir() => NOT_THERE.to_owned(),
+                Ok(()) => continue,
+                Err(error) => model::with_causes(&error),
+            };
+            shared_state.feed_problems.0.lock().entry(folder).or_insert(problem);
+        }
     }
 
     /// Notes how a look at a folder went; tells whether that is another problem than before.
@@ -256,7 +275,7 @@ fn look(shared_state: &SharedState, feeds: &Feeds, places: &mut Places) -> Looke
         let problems = &shared_state.feed_problems;
         // Nobody tells when it comes back: it is looked for until then.
         if !places.note(&folder) {
-            if problems.set(&folder, Some("it does not exist, or may not be read")) {
+            if problems.set(&folder, Some(NOT_THERE)) {
                 tracing::warn!(folder = %folder.display(), "the folder of a collection cannot be reached");
             }
             continue;

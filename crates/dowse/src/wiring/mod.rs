@@ -33,6 +33,7 @@ pub(crate) use by_words::{contexts_by_words, files_by_words, knowledge_by_words}
 pub(crate) use close::{close_stores, until_closed};
 pub(crate) use configured::{forget_folders_taken_out, remember_before_indexing};
 pub(crate) use families::{Families, contexts_service, files_alone, knowledge_service};
+pub(crate) use feeds::FeedProblems;
 pub(crate) use health::{
     CATALOGUE_AWAY_HINT, FOLDER_HINT, MIN_FREE_BYTES, folder_away, free_bytes,
 };

@@ -514,3 +514,21 @@ fn a_search_says_where_it_looks() {
         assert!(stderr.contains(&format!("in what `{}` holds", data.display())), "{stderr}");
     }
 }
+
+/// The results of a folder that is gone looked like any others.
+#[test]
+fn a_search_says_which_folder_is_away() {
+    let folder = Folder::new();
+    folder.write("notes/a.txt", "A jackal.");
+    let run = |arguments: &[&str]| {
+        let mut command = dowse(arguments[0]);
+        command.current_dir(folder.path()).args(&arguments[1..]).arg("--data-dir").arg("data");
+        command.args(["--no-model"]);
+        command.output().unwrap()
+    };
+    assert!(run(&["index", "notes"]).status.success());
+    let said = || String::from_utf8_lossy(&run(&["search", "jackal"]).stderr).into_owned();
+    assert!(!said().contains("cannot be reached"), "{}", said());
+    fs_err::rename(folder.join("notes"), folder.join("gone")).unwrap();
+    assert!(said().contains("notes` cannot be reached now"), "{}", said());
+}

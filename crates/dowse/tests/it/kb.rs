@@ -24,6 +24,32 @@ impl Fixture {
         command
     }
 
+    /// Lets a provider make vectors from now on, in which what is about leave is near to each other.
+    fn with_embedder(&self) -> Loopback {
+        let embedder = Loopback::start(|request| {
+            let texts = request.json()["input"].as_array().cloned().unwrap_or_default();
+            let is_near = |text: &str| text.contains("leave") || text.contains("holiday");
+            let vector = |text: &Value| match text.as_str().is_some_and(is_near) {
+                true => json!([1.0, 0.2, 0.1]),
+                false => json!([0.1, 0.2, 1.0]),
+            };
+            let data: Vec<Value> = (0..)
+                .zip(&texts)
+                .map(|(index, text)| json!({ "index": index, "embedding": vector(text) }))
+                .collect();
+            Reply::json(&json!({ "data": data, "usage": { "total_tokens": 1 } }))
+        });
+        self.0.write(
+            "dowse.toml",
+            format!(
+                "data_dir = \"data\"\n[embedder]\nprovider = \"http\"\napi = \"openai\"\n\
+                 model = \"leave\"\nbase_url = \"{}\"\n",
+                embedder.url("")
+            ),
+        );
+        embedder
+    }
+
     /// Runs a command that must succeed and gives what it printed.
     #[track_caller]
     fn run(&self, arguments: &[&str]) -> String {
@@ -155,26 +181,7 @@ fn a_search_without_a_server_makes_the_vectors_of_what_it_found() {
     for text in ["Annual leave is twenty days.", "Remote work: three days."] {
         fixture.run(&["add", "Rules", "--text", text, "--title", text]);
     }
-    let embedder = Loopback::start(|request| {
-        let texts = request.json()["input"].as_array().cloned().unwrap_or_default();
-        let vector = |text: &Value| match text.as_str().is_some_and(|text| text.contains("leave")) {
-            true => json!([1.0, 0.2, 0.1]),
-            false => json!([0.1, 0.2, 1.0]),
-        };
-        let data: Vec<Value> = (0..)
-            .zip(&texts)
-            .map(|(index, text)| json!({ "index": index, "embedding": vector(text) }))
-            .collect();
-        Reply::json(&json!({ "data": data, "usage": { "total_tokens": 1 } }))
-    });
-    fixture.0.write(
-        "dowse.toml",
-        format!(
-            "data_dir = \"data\"\n[embedder]\nprovider = \"http\"\napi = \"openai\"\n\
-             model = \"leave\"\nbase_url = \"{}\"\n",
-            embedder.url("")
-        ),
-    );
+    let _embedder = fixture.with_embedder();
     let search = || {
         let search = ["search", "Rules", "days of leave", "--threshold", "0"];
         let output = fixture.command(&search).output().unwrap();
@@ -183,4 +190,82 @@ fn a_search_without_a_server_makes_the_vectors_of_what_it_found() {
     assert!(search().contains("0 of 2 passages can be found by vector so far"));
     let said = search();
     assert!(!said.contains("can be found by vector"), "{said}");
+}
+
+/// Nobody made the vectors of what was made on the command line until a server ran: a question
+/// without a word of the text found nothing.
+#[test]
+fn what_is_made_without_a_server_has_its_vectors_when_the_command_ends() {
+    let fixture = Fixture::new();
+    let _embedder = fixture.with_embedder();
+    let n_missing = || {
+        let mut status = dowse("status");
+        status.arg("--config").arg(fixture.0.join("dowse.toml")).arg("--json");
+        let status: Value = serde_json::from_slice(&status.output().unwrap().stdout).unwrap();
+        let vectors = &status["data"][0]["vectors"];
+        (vectors["passages"].as_u64().unwrap(), vectors["missing"].as_u64().unwrap())
+    };
+    fixture.run(&["create", "Rules"]);
+    let text = "Annual leave is twenty days.";
+    let added = fixture.run(&["add", "Rules", "--text", text, "--title", "A"]);
+    assert_eq!(n_missing(), (1, 0), "{added}");
+    fixture.0.write("new.md", "Annual leave is thirty days.");
+    let (document, new) = (added.split_whitespace().next().unwrap(), fixture.0.join("new.md"));
+    fixture.run(&["replace", document, new.to_str().unwrap()]);
+    assert_eq!(n_missing(), (1, 0));
+    let found = fixture.run(&["search", "Rules", "holiday", "--threshold", "0"]);
+    assert!(found.contains("thirty days"), "{found}");
+
+    let context = |arguments: &[&str]| {
+        let mut command = dowse("context");
+        command.arg("--config").arg(fixture.0.join("dowse.toml")).args(arguments);
+        let output = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        (String::from_utf8(output.stdout).unwrap(), errors)
+    };
+    fixture.0.write(
+        "faq.json",
+        r#"[{"q": "Who pays?", "a": "The firm."}, {"q": "Days of leave?", "a": "30."}]"#,
+    );
+    let faq = fixture.0.join("faq.json");
+    context(&["project", "create", "help"]);
+    context(&["table", "create", "help", faq.to_str().unwrap()]);
+    context(&["tool", "create", "faq", "search_faq", "--description", "Answers"]);
+    assert_eq!(n_missing(), (3, 0));
+    let (found, said) = context(&["search", "search_faq", "holiday"]);
+    assert!(found.contains("Days of leave?"), "{found}");
+    assert!(!said.contains("can be found by vector"), "{said}");
+}
+
+/// `dowse check` called a configuration valid and ready whose folders could feed nothing.
+#[test]
+fn check_names_folders_that_cannot_feed_their_collection() {
+    let fixture = Fixture::new();
+    fixture.run(&["create", "Rules"]);
+    let collection = fixture.run(&["collection", "create", "Rules", "Work"]);
+    fixture.0.write("handbook/a.md", "Annual leave.");
+    let feeds = |path: &str, collection: &str| {
+        fixture.0.write(
+            "dowse.toml",
+            format!(
+                "data_dir = \"data\"\n[embedder]\nprovider = \"none\"\n\
+                 [[knowledge.folders]]\npath = \"{path}\"\ncollection = \"{collection}\"\n"
+            ),
+        );
+        ["check", "status"].map(|name| {
+            let mut command = dowse(name);
+            command.arg("--config").arg(fixture.0.join("dowse.toml"));
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        })
+    };
+    for printed in feeds("handbook", &collection) {
+        assert!(!printed.contains("collection folder"), "{printed}");
+    }
+    for printed in feeds("elsewhere", &collection) {
+        assert!(printed.contains("elsewhere`: it does not exist"), "{printed}");
+    }
+    for printed in feeds("handbook", "work") {
+        assert!(printed.contains("handbook`: Collection not found: `work`"), "{printed}");
+    }
 }

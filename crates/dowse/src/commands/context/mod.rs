@@ -35,7 +35,7 @@ pub(super) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
     let command = args.command.clone();
     until_stopped(move || {
         let outcome = run_in(&session, &command)?;
-        session.shared_state.open_store()?.pay_asked();
+        session.finish_vectors()?;
         Ok(outcome)
     })
 }

@@ -134,6 +134,8 @@ fn answer_in(set: Set, args: &SearchArgs, opened: &mut Vec<SharedState>) -> anyh
             )
         }
         Set::Here { service, shared_state, index_command, .. } => {
+            // Nobody watches them here: the answer says which of them are away.
+            service.unreachable_roots(&Caller::local_admin());
             let options = SearchOptions { args, roots: None, providers: Providers::here() };
             let answer = answer_of(&shared_state, &service, options, &index_command)?;
             opened.push(*shared_state);

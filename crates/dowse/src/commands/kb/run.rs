@@ -41,7 +41,7 @@ pub(crate) fn run(args: &KbArgs) -> anyhow::Result<Outcome> {
     let command = args.command.clone();
     until_stopped(move || {
         let outcome = session.run(&command)?;
-        session.shared_state.open_store()?.pay_asked();
+        session.finish_vectors()?;
         Ok(outcome)
     })
 }

@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// Waits until vectors and summaries have followed what changed.
+    /// Waits until summaries have followed what changed.
     pub(super) fn settle(&self) -> anyhow::Result<()> {
         loop {
             let jobs = self.shared_state.open_store()?.queue.list()?;

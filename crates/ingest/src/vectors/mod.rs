@@ -6,6 +6,8 @@
 //! then those of the namespaces that lack the fewest, so that a small base does not wait for a large
 //! one. While nothing is missing it writes nothing.
 
+mod before_end;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -14,7 +16,7 @@ use std::time::{Duration, Instant};
 use infer::{Embedder, EmbedderSlot, ModelState, PassageVectors};
 use model::{Deadline, Hit, NamespaceId, PassageId, Warning};
 use parking_lot::{Condvar, Mutex};
-use store::{Store, StoredPassage};
+use store::{NamespaceInfo, Store, StoredPassage};
 
 use crate::embedding::Remembered;
 use crate::fresh::FreshVectors;
@@ -81,6 +83,8 @@ pub struct Vectors {
     fresh: Arc<FreshVectors>,
     /// Namespaces that people asked, the last one first.
     asked: Mutex<VecDeque<NamespaceId>>,
+    /// Namespaces that this process wrote passages to, since all vectors were made.
+    written: Mutex<BTreeSet<NamespaceId>>,
     /// Namespaces that are searched by words alone.
     without: Mutex<BTreeSet<NamespaceId>>,
     /// One at a time makes vectors, so that none is made twice; it remembers the last ones.
@@ -105,6 +109,7 @@ impl Vectors {
             holder: uuid::Uuid::new_v4().to_string(),
             wanted: Mutex::default(),
             asked: Mutex::default(),
+            written: Mutex::default(),
             without: Mutex::default(),
             paying: Mutex::new(Remembered::with(&fresh)),
             fresh,
@@ -248,51 +253,30 @@ impl Vectors {
     pub fn pay(&self, progress: &Progress) -> Result<usize> {
         let Ok(embedder) = self.embedder.get(&Deadline::after(MODEL_WAIT)) else { return Ok(0) };
         let mut remembered = self.paying.lock();
-        let n_made = self.pay_all(&embedder, &mut remembered, progress);
+        // What is written from here on is looked at again.
+        self.written.lock().clear();
+        let n_made = self.pay_in(|_| true, &embedder, &mut remembered, progress);
         // What is remembered is of use while passages wait, and costs memory.
         *remembered = Remembered::with(&self.fresh);
         n_made
     }
 
-    /// Makes the vectors that people asked for and no others, and gives how many: what a process does
-    /// that ends with its answer. Namespaces with the vectors of another model are left to a server,
-    /// which makes all of them anew.
-    ///
-    /// # Errors
-    ///
-    /// When the store or the embedder fails; what was made before stays.
-    pub fn pay_asked(&self) -> Result<usize> {
-        if self.wanted.lock().is_empty() {
-            return Ok(0);
-        }
-        let Ok(embedder) = self.embedder.get(&Deadline::after(MODEL_WAIT)) else { return Ok(0) };
-        let space = Embedding::space_of(&*embedder);
-        let mut others = self.store.namespaces()?;
-        others.retain(|known| known.manifest.vectors.as_ref().is_some_and(|own| *own != space));
-        let is_other = |wanted: &NamespaceId| others.iter().any(|other| other.id == *wanted);
-        self.wanted.lock().retain(|(namespace, _)| !is_other(namespace));
-        let mut remembered = self.paying.lock();
-        let mut n_made = 0;
-        while !self.wanted.lock().is_empty() {
-            n_made += self.pay_wanted(&embedder, &mut remembered)?;
-        }
-        Ok(n_made)
-    }
-
-    fn pay_all(
+    /// Makes the vectors that some namespaces lack.
+    fn pay_in(
         &self,
+        is_meant: impl Fn(&NamespaceInfo) -> bool,
         embedder: &Arc<dyn Embedder>,
         remembered: &mut Remembered,
         progress: &Progress,
     ) -> Result<usize> {
         let mut n_made = 0;
-        let mut owing = self.owing(&**embedder)?;
+        let mut owing = self.owing(&is_meant, &**embedder)?;
         let mut looked_at = Instant::now();
         progress.begin(Stage::Embedding, Some(owing.iter().map(|debt| debt.n_without).sum()));
         while !progress.is_cancelled() {
             // What was written since may be of a namespace that nobody knew, and may be asked for.
             if looked_at.elapsed() > LOOK_AGAIN && self.take_woken() {
-                owing = self.owing(&**embedder)?;
+                owing = self.owing(&is_meant, &**embedder)?;
                 looked_at = Instant::now();
             }
             n_made += self.pay_wanted(embedder, remembered)?;
@@ -390,12 +374,16 @@ impl Vectors {
         Ok(catalogue.take_lease(&format!("vectors/{namespace}"), &self.holder, PAYING_LEASE)?)
     }
 
-    /// Names the namespaces in which passages lack a vector of this model.
-    fn owing(&self, embedder: &dyn Embedder) -> Result<Vec<Owing>> {
+    /// Names the namespaces among those that are meant in which passages lack a vector of this model.
+    fn owing(
+        &self,
+        is_meant: impl Fn(&NamespaceInfo) -> bool,
+        embedder: &dyn Embedder,
+    ) -> Result<Vec<Owing>> {
         let space = Embedding::space_of(embedder);
         let mut owing = vec![];
         for namespace in self.store.namespaces()? {
-            if self.without.lock().contains(&namespace.id) {
+            if self.without.lock().contains(&namespace.id) || !is_meant(&namespace) {
                 continue;
             }
             let counts = match self.store.counts(&namespace.id) {
