@@ -252,3 +252,38 @@ fn bases_are_taken_by_name_and_said() {
     assert_eq!(refused.status, 400);
     assert_eq!(refused.json()["error"]["message"], "`query` is blank");
 }
+
+/// Conditions that the model gave were left out although the tool takes them.
+#[test]
+fn filters_of_the_model_hold_or_are_said_to_be_left_out() {
+    let answers: Answers = |_| streams(&["Yes [1]."], "data: [DONE]\n\n");
+    let of = |events: &[(String, Value)], name: &str| {
+        events.iter().find(|(known, _)| known == name).unwrap().1.clone()
+    };
+    let asked = |choice: &'static str| {
+        let talk = Talk::choosing(choice, answers);
+        let path = format!("/v1/knowledge-bases/{}/collections", talk.base);
+        let made = talk.library.post(None, &path, &json!({ "name": "dated" })).json();
+        let collection = made["id"].as_str().unwrap();
+        for year in [2023, 2024] {
+            let text = format!("Remote work in the rules of {year}.");
+            let document = json!({ "title": "Dated", "text": text, "metadata": { "year": year } });
+            talk.library.add(None, collection, &document);
+        }
+        talk.ask()
+    };
+    let choice = r#"{"tool_name": "search_documents", "arguments": {"filters": {"year": 2024}}}"#;
+    let events = asked(choice);
+    assert_eq!(of(&events, "tool_selection")["arguments"]["filters"], json!({ "year": 2024 }));
+    let found = of(&events, "search_result");
+    assert_eq!(found["count"], 1, "{found}");
+    assert!(found.to_string().contains("rules of 2024"), "{found}");
+    assert!(!of(&events, "done")["warnings"].to_string().contains("filters"), "{events:?}");
+
+    let choice = r#"{"tool_name": "search_documents", "arguments": {"filters": {"nobody": 1}}}"#;
+    let events = asked(choice);
+    let done = of(&events, "done");
+    assert_eq!(done["status"], "success", "{done}");
+    assert!(done["warnings"].to_string().contains("`filters` of the language model"), "{done}");
+    assert_eq!(of(&events, "search_result")["count"], 3);
+}

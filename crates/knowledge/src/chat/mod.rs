@@ -57,6 +57,9 @@ pub struct ChosenArguments {
     pub max_results: Option<u64>,
     /// The name of the base that the question is about.
     pub knowledge_base: Option<String>,
+    /// Conditions on the metadata of documents: a JSON object as the model wrote it, which the tool
+    /// reads as it reads that of any caller.
+    pub filters: Option<String>,
     /// Text to repair.
     pub text: Option<String>,
 }

@@ -182,7 +182,19 @@ impl Chat {
             "tool_name": choice.tool.as_str(), "query": searched, "knowledge_bases": bases,
         });
         self.send("search_start", &start).await;
-        let result = self.ask(choice.tool, &arguments, asked, &call_context.cancelled).await?;
+        let cancelled = &call_context.cancelled;
+        let result = match self.ask(choice.tool, &arguments, asked, cancelled).await {
+            // The model may name a field that no document has, and knows none of them.
+            Err(error) if error.code == Code::BadRequest && arguments.contains_key("filters") => {
+                arguments.remove("filters");
+                warnings.push(format!(
+                    "the `filters` of the language model were left out: {}",
+                    error.message
+                ));
+                self.ask(choice.tool, &arguments, asked, cancelled).await?
+            }
+            answered => answered?,
+        };
         self.send("search_result", &result).await;
         let n_results = result["count"].as_u64().unwrap_or(1);
         let said = self.say(call_context, choice.tool, &result).await?;
@@ -359,12 +371,14 @@ impl Chat {
 
 /// Writes what a model gave a tool as the tool's arguments.
 fn written(chosen: &ChosenArguments) -> Map<String, Value> {
-    let ChosenArguments { query, threshold, max_results, knowledge_base, text } = chosen;
+    let ChosenArguments { query, threshold, max_results, knowledge_base, filters, text } = chosen;
+    let filters = filters.as_deref().and_then(|it| serde_json::from_str::<Value>(it).ok());
     let given = [
         ("query", query.as_ref().map(|it| json!(it))),
         ("threshold", threshold.map(|it| json!(it))),
         ("max_results", max_results.map(|it| json!(it))),
         ("knowledge_base_id", knowledge_base.as_ref().map(|it| json!(it))),
+        ("filters", filters),
         ("text", text.as_ref().map(|it| json!(it))),
     ];
     let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
