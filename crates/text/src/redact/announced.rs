@@ -327,12 +327,15 @@ pub(super) fn listed_below(rest: &str) -> Vec<usize> {
 }
 
 /// Members of an object or a mapping, the values of which are secrets of one name:
-/// `{"ann": "…", "bob": "…"}`, or lines below that are further in. Gives where the values begin.
+/// `{"ann": "…", "bob": ["…"]}`, `[{"ann": "…"}]`, or lines below that are further in. Gives where
+/// the values begin.
 pub(super) fn mapped(rest: &str) -> Vec<usize> {
     let inner = rest.trim_start_matches([' ', '\t']);
-    match inner.strip_prefix('{') {
-        Some(members) => members_of(rest, members),
-        None => lines_below(rest),
+    let of_list = || inner.strip_prefix('[').map(str::trim_start)?.strip_prefix('{');
+    match (inner.strip_prefix('{'), of_list()) {
+        (Some(members), _) => members_of(rest, members, 1),
+        (None, Some(members)) => members_of(rest, members, 2),
+        (None, None) => lines_below(rest),
     }
 }
 
@@ -340,19 +343,41 @@ pub(super) fn mapped(rest: &str) -> Vec<usize> {
 const DESCRIPTIONS: [&str; 8] =
     ["description", "summary", "title", "help", "hint", "comment", "note", "message"];
 
-fn members_of(rest: &str, members: &str) -> Vec<usize> {
+/// Gives where the strings begin that are in an object, however deep and beside whatever else, up
+/// to its end: there that many objects and lists end which have begun.
+fn members_of(rest: &str, members: &str, n_open: usize) -> Vec<usize> {
+    const MAX_SIGNS: usize = MAX_ELEMENTS * 3;
+    let is_of_word = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '+' | '.');
     let mut values = Vec::new();
-    let mut members = members.trim_start();
-    for _ in 0..MAX_ELEMENTS {
-        let Some((name, sign)) = string(members) else { break };
-        let Some(value) = sign.trim_start().strip_prefix(':').map(str::trim_start) else { break };
-        let Some((content, next)) = string(value) else { break };
-        let is_description = content.contains(' ') && DESCRIPTIONS.contains(&name);
-        if !is_description {
-            values.push(rest.len() - value.len());
+    let mut n_open = n_open;
+    let mut name = "";
+    let mut members = members;
+    for _ in 0..MAX_SIGNS {
+        members = members.trim_start();
+        if let Some((content, next)) = string(members) {
+            if let Some(value) = next.trim_start().strip_prefix(':') {
+                (name, members) = (content, value);
+                continue;
+            }
+            let is_description = content.contains(' ') && DESCRIPTIONS.contains(&name);
+            if !is_description {
+                values.push(rest.len() - members.len());
+            }
+            members = next;
+            continue;
         }
-        let Some(next) = next.trim_start().strip_prefix(',') else { break };
-        members = next.trim_start();
+        let word = after(members, 0, MAX_LOOKED_AT_BYTES);
+        let word_len = word.find(|char| !is_of_word(char)).unwrap_or(word.len()).max(1);
+        match members.chars().next() {
+            Some('{' | '[') => n_open += 1,
+            Some('}' | ']') => n_open -= 1,
+            Some(char) if char == ',' || is_of_word(char) => {}
+            _ => break,
+        }
+        if n_open == 0 {
+            break;
+        }
+        members = members.get(word_len..).unwrap_or_default();
     }
     values
 }
