@@ -89,8 +89,7 @@ impl Limiter {
                 .retain(|(_, tool), count| count.n_held_at(now, self.per_minute(tool)) > 0.0);
         }
         let key = (client.to_owned(), tool.to_owned());
-        let count =
-            counts.by_client_and_tool.entry(key).or_insert(Count { n_held: 0.0, at: now });
+        let count = counts.by_client_and_tool.entry(key).or_insert(Count { n_held: 0.0, at: now });
         let n_held = count.n_held_at(now, per_minute);
         let n_over = n_held + 1.0 - f64::from(per_minute);
         *count = Count { n_held, at: now.max(count.at) };
