@@ -95,13 +95,14 @@ pub(crate) fn read_key(
             variable: variable_name.to_owned(),
         }
     })?;
-    // Blanks can be guessed.
-    let length = key.trim().chars().count();
+    // Blanks around a key are those of the file that it was read from: they are in no request.
+    let key = key.trim();
+    let length = key.chars().count();
     if length < MIN_KEY_CHARS {
         let (variable, minimum) = (variable_name.to_owned(), MIN_KEY_CHARS);
         return Err(SetupError::ShortKey { variable, length, minimum });
     }
-    Ok(key.into_bytes())
+    Ok(key.as_bytes().to_vec())
 }
 
 fn caller(config: &KeyConfig) -> Caller {
@@ -154,6 +155,11 @@ mod tests {
         assert!(check(["0123456789abcdef", "fedcba9876543210"]).is_ok());
         let same = check(["0123456789abcdef", "0123456789abcdef"]).unwrap_err();
         assert!(same.to_string().contains("`ann` and `bob`"), "{same}");
+        for around in ["0123456789abcdef\n", " 0123456789abcdef\t"] {
+            assert!(check(["0123456789abcdef", around]).is_err(), "{around:?}");
+            let keys = Keys::load(&[config("ann")], &|_| Some(around.to_owned())).unwrap();
+            assert!(keys.find("0123456789abcdef").is_some(), "{around:?}");
+        }
         let blank = check(["0123456789abcdef", &" ".repeat(40)]).unwrap_err();
         assert!(matches!(blank, SetupError::ShortKey { length: 0, .. }), "{blank}");
     }

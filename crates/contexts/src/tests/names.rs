@@ -102,6 +102,25 @@ fn every_node_hides_what_the_whole_hides() {
     );
 }
 
+/// A number or a list beside them showed what followed in an object that is called a secret, and
+/// the names of one table the secrets of another.
+#[test]
+fn nodes_inside_of_others_hide_what_the_whole_hides() {
+    let secrets = json!({ "n": 5, "ann": "hidden1x", "old": [null, "hidden2x"],
+        "db": { "x": { "y": "hidden3x" }, "all": [{ "text": "hidden4x" }] } });
+    check(&json!({ "secrets": secrets }), &[1_000]);
+    check(&json!({ "a": [{ "credentials": [{ "n": 1, "text": "hidden1x" }] }] }), &[1_000]);
+    let column_names = json!({ "password": { "0": "-" }, "user": { "0": "ann" } });
+    for table in [
+        json!([["user", "password"], ["ann", "hidden1"], ["bob", "hidden2"]]),
+        json!({ "fields": ["user", "password"], "records": [{ "v": ["ann", "hidden1"] }] }),
+        json!({ "data": [["ann", "hidden1"]], "header": ["user", "password"] }),
+    ] {
+        check(&json!({ "cols": column_names, "t": table }), &[3, 12, 1_000]);
+        check(&json!({ "a": table, "cols": column_names }), &[3, 12, 1_000]);
+    }
+}
+
 /// Only a list of names directly beside the rows was known.
 #[test]
 fn every_node_hides_what_something_beside_the_rows_describes() {

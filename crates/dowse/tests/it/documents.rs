@@ -105,6 +105,29 @@ fn versions_duplicates_and_tags_are_told() {
     assert_eq!(wrong.status, 400, "{}", wrong.text());
 }
 
+/// What is said of a base or a collection was shown to readers as it was written, and was redacted
+/// by the tools alone.
+#[test]
+fn readers_see_descriptions_redacted_and_owners_as_they_are() {
+    let library = Library::with_tokens();
+    let ann = token("ann", "acme", &json!({}));
+    let bob = token("bob", "acme", &json!({}));
+    let description = "Ask ann@example.org";
+    let new = json!({ "name": "Rules", "visibility": "public", "description": description });
+    let (base, _) = library.base(Some(&ann), &new);
+    let base = format!("/v1/knowledge-bases/{base}");
+    let new = json!({ "name": "Terms", "description": description });
+    let collection = library.post(Some(&ann), &format!("{base}/collections"), &new).json();
+    let collection = format!("/v1/collections/{}", id_of(&collection));
+    for path in ["/v1/knowledge-bases", &base, &format!("{base}/collections"), &collection] {
+        let [own, others] = [&ann, &bob].map(|token| library.get(Some(token), path));
+        assert_eq!((own.status, others.status), (200, 200), "{path}: {}", others.text());
+        assert!(own.text().contains(description), "{path}: {}", own.text());
+        assert!(!others.text().contains("ann@"), "{path}: {}", others.text());
+        assert!(others.text().contains("Ask [email]"), "{path}: {}", others.text());
+    }
+}
+
 #[test]
 fn a_private_base_is_shared_with_users_and_groups_by_name() {
     let library = Library::with_tokens();

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::credentials::{MAX_ELEMENTS, MAX_LOOKED_AT_BYTES};
+use super::members::{DESCRIPTIONS, members_of};
 use super::phrases::{in_brackets, value_behind};
 use super::{after, before};
 
@@ -327,47 +328,16 @@ pub(super) fn listed_below(rest: &str) -> Vec<usize> {
 }
 
 /// Members of an object or a mapping, the values of which are secrets of one name:
-/// `{"ann": "…", "bob": "…"}`, or lines below that are further in. Gives where the values begin.
+/// `{"ann": "…", "bob": ["…"]}`, `[{"ann": "…"}]`, or lines below that are further in. Gives where
+/// the values begin.
 pub(super) fn mapped(rest: &str) -> Vec<usize> {
     let inner = rest.trim_start_matches([' ', '\t']);
-    match inner.strip_prefix('{') {
-        Some(members) => members_of(rest, members),
-        None => lines_below(rest),
+    let of_list = || inner.strip_prefix('[').map(str::trim_start)?.strip_prefix('{');
+    match (inner.strip_prefix('{'), of_list()) {
+        (Some(members), _) => members_of(rest, members, 1),
+        (None, Some(members)) => members_of(rest, members, 2),
+        (None, None) => lines_below(rest),
     }
-}
-
-/// Members that say in words what belongs into a secret, as in descriptions of a service.
-const DESCRIPTIONS: [&str; 8] =
-    ["description", "summary", "title", "help", "hint", "comment", "note", "message"];
-
-fn members_of(rest: &str, members: &str) -> Vec<usize> {
-    let mut values = Vec::new();
-    let mut members = members.trim_start();
-    for _ in 0..MAX_ELEMENTS {
-        let Some((name, sign)) = string(members) else { break };
-        let Some(value) = sign.trim_start().strip_prefix(':').map(str::trim_start) else { break };
-        let Some((content, next)) = string(value) else { break };
-        let is_description = content.contains(' ') && DESCRIPTIONS.contains(&name);
-        if !is_description {
-            values.push(rest.len() - value.len());
-        }
-        let Some(next) = next.trim_start().strip_prefix(',') else { break };
-        members = next.trim_start();
-    }
-    values
-}
-
-/// Reads a string between double quotes; gives it and what follows.
-fn string(text: &str) -> Option<(&str, &str)> {
-    let inner = text.strip_prefix('"')?;
-    let near = after(inner, 0, MAX_LOOKED_AT_BYTES);
-    let mut is_escaped = false;
-    let end = near.bytes().position(|byte| {
-        let is_end = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        is_end
-    })?;
-    Some((inner.get(..end)?, inner.get(end + 1..)?))
 }
 
 fn lines_below(rest: &str) -> Vec<usize> {

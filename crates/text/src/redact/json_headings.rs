@@ -108,7 +108,7 @@ impl JsonHeadings {
             inner.scope.clone_from(&around.scope);
             let is_direct = !around.is_object;
             let is_row = |names: &Names| {
-                let may_be_deeper = names.is_known && names.secrets.len() < names.n_names;
+                let may_be_deeper = names.is_known && names.is_mixed;
                 around.holds_rows && (is_direct || may_be_deeper)
             };
             if !is_object {

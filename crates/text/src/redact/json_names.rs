@@ -71,6 +71,9 @@ pub(super) struct Names {
     pub(super) n_names: usize,
     /// Whether a member that names columns says them.
     pub(super) is_known: bool,
+    /// Whether one of the lists that said them has a name of no secret, so that they are headings
+    /// and not words.
+    pub(super) is_mixed: bool,
     /// The same names of rows that are one string.
     pub(super) line: Option<Table>,
 }
@@ -129,6 +132,7 @@ impl Names {
         self.secrets.dedup();
         self.n_names = self.n_names.max(other.n_names);
         self.is_known |= other.is_known;
+        self.is_mixed |= other.is_mixed;
     }
 
     /// Gives the beginning of a document in which these names hold.
@@ -206,6 +210,7 @@ impl Container {
                 secrets: self.secrets.clone(),
                 n_names: self.n_begun,
                 is_known: true,
+                is_mixed,
                 line: None,
             })
         };
@@ -276,7 +281,7 @@ impl Container {
         if let Some(line) = &names.line {
             return string.contains(line.separator).then(|| line.clone());
         }
-        if names.secrets.len() >= names.n_names {
+        if !names.is_mixed {
             return None;
         }
         let n_cells = |separator: char| cells(string, separator, Quotes::Hold).len();
@@ -299,6 +304,7 @@ impl Container {
             secrets: table.secrets.clone(),
             n_names: table.n_cells,
             is_known: false,
+            is_mixed: table.secrets.len() < table.n_cells,
             line: Some(table),
         };
         self.scope = Some(Arc::new(names));
@@ -311,7 +317,7 @@ impl Container {
         // Where every element names a secret they are words, and no headings.
         let is_mixed = self.n_begun >= 2 && self.secrets.len() < self.n_begun;
         let is_names = !self.is_no_names
-            && self.row.is_none()
+            && self.may_name_others(around)
             && !self.secrets.is_empty()
             && (is_sure || is_mixed)
             && !(around.is_object && is_member_of(OTHER_MEMBERS, &around.key));
@@ -321,11 +327,19 @@ impl Container {
             secrets: self.secrets.clone(),
             n_names: self.n_begun,
             is_known,
+            is_mixed: self.secrets.len() < self.n_begun,
             line: None,
         })
     }
 
-    /// Takes in names for what follows in it.
+    /// Tells whether a list may be headings: it is no row of others, or the first one, which may
+    /// be headings of its own table where those of another are around it.
+    fn may_name_others(&self, around: &Container) -> bool {
+        let is_first = !around.is_object && around.n_begun == 1;
+        self.row.as_ref().is_none_or(|row| is_first && row.line.is_none())
+    }
+
+    /// Takes in names for what follows in it: those that hold already go on to.
     pub(super) fn add(&mut self, mut names: Names) {
         if self.is_object && names.is_known {
             match &mut self.said {
@@ -333,7 +347,8 @@ impl Container {
                 None => self.said = Some(names.clone()),
             }
         }
-        if let Some(known) = self.scope.as_ref().filter(|_| self.is_object && !self.holds_rows)
+        let go_on = !self.is_object || !self.holds_rows;
+        if let Some(known) = self.scope.as_ref().filter(|_| go_on)
             && known.line.is_none()
         {
             names.add(known);

@@ -452,6 +452,29 @@ mod tests {
         check(r#"{"properties":{"name":"x","password":"[password]"},"at":[[1,2],[3,4]]}"#, &[]);
     }
 
+    /// Names of a table hid the headings of another one inside or beside it, so that its column of
+    /// secrets was shown.
+    #[test]
+    fn headings_inside_of_other_headings() {
+        for outer in [
+            r#""cols":{"password":{"0":"tiger"},"user":{"0":"ann"}}"#,
+            r#""columns":["password","user"]"#,
+            r#""schema":{"fields":[{"name":"password"},{"name":"user"}]}"#,
+        ] {
+            for inner in [
+                r#""t":[["user","password"],["lynx","lion"]]"#,
+                r#""t":{"fields":["user","password"],"records":[{"v":["lynx","lion"]}]}"#,
+                r#""t":{"columns":["user","password"],"rows":["lynx;lion"]}"#,
+                r#""t":{"data":[["lynx","lion"]],"header":["user","password"]}"#,
+            ] {
+                for text in [format!("{{{outer},{inner}}}"), format!("{{{inner},{outer}}}")] {
+                    let values = values_of(find, &text);
+                    assert!(values.contains(&"lion"), "{text}: {values:?}");
+                }
+            }
+        }
+    }
+
     /// Values far below the name of their list were shown.
     #[test]
     fn a_long_value_of_a_secret() {

@@ -28,6 +28,7 @@ mod json_headings;
 mod json_names;
 mod json_rows;
 mod key_block;
+mod members;
 mod names;
 mod numbers;
 mod own_keys;

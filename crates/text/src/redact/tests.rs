@@ -538,6 +538,10 @@ fn markup_phrases_and_mappings_hide_their_values() {
         "password - Gr8tHorse77",
         "пароль — Gr8tHorse77",
         "\"passwords\": {\"ann\": \"Gr8tHorse77\", \"bob\" : \"Gr8tHorse78\"}",
+        "\"passwords\": {\"n\": 5, \"ann\": \"Gr8tHorse77\", \"old\": null, \"bob\": \"Gr8tHorse78\"}",
+        "\"secrets\": {\"old\": [1, \"Gr8tHorse77\"], \"db\": {\"a\": {}, \"b\": {\"c\": \"Gr8tHorse78\"}}}",
+        "\"secrets\": {\"db\": [{\"user\": \"ann\", \"text\": \"Gr8tHorse77\"}], \"x\": \"Gr8tHorse78\"}",
+        "\"credentials\": [ {\"user\": \"ann\", \"text\": \"Gr8tHorse77\"}, {\"text\": \"Gr8tHorse78\"}]",
         "secrets:\n  db: Gr8tHorse77\n  mail: \"Gr8tHorse78\"\n",
         "\"password\",\"Gr8tHorse77\"\n",
         "host | a | b\npassword | Gr8tHorse77 | Gr8tHorse78\n",
@@ -558,6 +562,8 @@ fn markup_phrases_and_mappings_hide_their_values() {
     }
     for text in [
         "The password for the portal is changed every 90 days",
+        "{\"secrets\": {\"n\": 5, \"in\": {}}, \"host\": \"server77x\", \"at\": {\"id\": \"room4711b\"}}",
+        "{\"credentials\": [{\"n\": 1}], \"host\": \"server77x\"}",
         "password - at least 12 characters",
         "the secret of good soup: patience",
         "secrets:\n  provider: vault\n  enabled: true\n",

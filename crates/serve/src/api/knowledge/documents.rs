@@ -69,7 +69,7 @@ const LISTED: &[&str] = &["/documents/*/title", "/documents/*/metadata/**", "/do
 /// Gives the places that are redacted for a caller: what an owner wrote of a document is text of a
 /// source, as in searches. Those who may change the document see what is there, since they would
 /// otherwise write marks back in its place.
-fn hidden_from(
+pub(super) fn hidden_from(
     service: &Service,
     caller: &Caller,
     base: &KnowledgeBaseId,

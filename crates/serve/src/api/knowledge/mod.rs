@@ -177,10 +177,13 @@ async fn list_bases(rest: Rest, page: PageOf) -> Response {
     };
     with(rest, "GET /v1/knowledge-bases", move |service, caller, _| {
         let bases = service.list_bases(caller)?;
+        let is_own = bases.iter().all(|base| service.may_change(caller, &base.id));
         let bases = bases
             .iter()
             .map(|base| (oldest_first(base.created_at, base.id.as_str()), BaseView::of(base)));
-        Ok(page.reply(bases.collect()))
+        let places: &'static [&'static str] =
+            if is_own { &[] } else { &["/knowledge_bases/*/description"] };
+        Ok(page.reply(bases.collect()).with_source_text(places))
     })
     .await
 }
@@ -198,7 +201,9 @@ async fn create_base(rest: Rest, request: Request) -> Response {
 
 async fn get_base(rest: Rest, Path(id): Path<KnowledgeBaseId>) -> Response {
     with(rest, "GET /v1/knowledge-bases/{id}", move |service, caller, _| {
-        Ok(Reply::ok(BaseView::of(&service.get_base(caller, &id)?)))
+        let base = service.get_base(caller, &id)?;
+        let places = documents::hidden_from(service, caller, &id, &["/description"]);
+        Ok(Reply::ok(BaseView::of(&base)).with_source_text(places))
     })
     .await
 }
@@ -247,7 +252,8 @@ async fn list_collections(rest: Rest, Path(id): Path<KnowledgeBaseId>, page: Pag
         let found = found.iter().map(|one| {
             (oldest_first(one.created_at, one.id.as_str()), CollectionView::of(one, None))
         });
-        Ok(page.reply(found.collect()))
+        let places = documents::hidden_from(service, caller, &id, &["/collections/*/description"]);
+        Ok(page.reply(found.collect()).with_source_text(places))
     })
     .await
 }
@@ -269,7 +275,10 @@ async fn create_collection(
 
 async fn get_collection(rest: Rest, Path(id): Path<CollectionId>) -> Response {
     with(rest, "GET /v1/collections/{id}", move |service, caller, _| {
-        Ok(Reply::ok(CollectionView::of(&service.get_collection(caller, &id)?, None)))
+        let collection = service.get_collection(caller, &id)?;
+        let base = &collection.knowledge_base_id;
+        let places = documents::hidden_from(service, caller, base, &["/description"]);
+        Ok(Reply::ok(CollectionView::of(&collection, None)).with_source_text(places))
     })
     .await
 }
