@@ -154,10 +154,7 @@ fn take(taken: &mut ChosenArguments, tool: ToolName, name: &str, value: &Value) 
         }
         (ToolName::SearchDocuments, "filters") => {
             // A model may give an object or its text.
-            let given = match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let given = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let is_object = serde_json::from_str::<Map<String, Value>>(&given).is_ok();
             taken.filters =
                 Some(given).filter(|given| is_object && given.len() <= MAX_FILTER_BYTES);
