@@ -9,7 +9,7 @@ use crate::{Document, Fresh, Result, Upserted, Written, limits};
 impl Store {
     /// Writes documents; each replaces the earlier version with the same id. A batch is one
     /// commit, so that a few large batches are much cheaper than many small ones. See
-    /// [`Catalogue::upsert`].
+    /// [`crate::Catalogue::upsert`].
     pub fn upsert(&self, namespace: &NamespaceId, documents: &[Document]) -> Result<Upserted> {
         let written = self.write_to_catalogue(namespace, documents)?;
         self.follow(namespace, Some(&Fresh { written: &written, documents }))?;
